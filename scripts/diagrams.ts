@@ -1,0 +1,70 @@
+/**
+ * Writes docs/STATE-MACHINES.md from the tables of src/core, so that the picture can't differ from the code.
+ * `--check` only says whether the file is up to date.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { attemptTable } from '../src/core/attempt/table.ts';
+import { taskTable } from '../src/core/task/table.ts';
+import { workflowTable } from '../src/core/workflow/table.ts';
+
+type AnyTable = Readonly<
+  Record<string, Readonly<Record<string, { readonly by: readonly string[]; readonly to: readonly string[] }>>>
+>;
+
+const path = join(import.meta.dirname, '..', 'docs', 'STATE-MACHINES.md');
+
+/** One arrow per pair of states, with all the commands that lead along it. */
+function diagram(table: AnyTable): string {
+  const lines = ['```mermaid', 'stateDiagram-v2', '  direction LR'];
+  const [first] = Object.keys(table);
+  lines.push(`  [*] --> ${first}`);
+  for (const [state, cells] of Object.entries(table)) {
+    const arrows = new Map<string, string[]>();
+    for (const [command, { to }] of Object.entries(cells)) {
+      for (const target of to) arrows.set(target, [...(arrows.get(target) ?? []), command]);
+    }
+    for (const [target, commands] of arrows) lines.push(`  ${state} --> ${target}: ${commands.join(', ')}`);
+    if (arrows.size === 0) lines.push(`  ${state} --> [*]`);
+  }
+  return [...lines, '```'].join('\n');
+}
+
+/** Who may cause what. */
+function roles(table: AnyTable): string {
+  const rows = ['| from | command | by | to |', '|---|---|---|---|'];
+  for (const [state, cells] of Object.entries(table)) {
+    for (const [command, { by, to }] of Object.entries(cells)) {
+      if (to.length > 0) rows.push(`| ${state} | ${command} | ${by.join(', ')} | ${to.join(', ')} |`);
+    }
+  }
+  return rows.join('\n');
+}
+
+const section = (title: string, table: AnyTable): string => `## ${title}\n\n${diagram(table)}\n\n${roles(table)}\n`;
+
+const text = [
+  '# State machines',
+  '',
+  'Made from the tables in `src/core` by `npm run diagrams`; do not edit. A command that is not listed for a state is',
+  'ignored there (it came late, or says what is so already) or refused with a stable code.',
+  '',
+  section('Task', taskTable),
+  section('Attempt', attemptTable),
+  section('Workflow', workflowTable),
+].join('\n');
+
+if (process.argv.includes('--check')) {
+  let present = '';
+  try {
+    present = readFileSync(path, 'utf8');
+  } catch {
+    // A missing file is a stale one.
+  }
+  if (present !== text) {
+    process.stderr.write('docs/STATE-MACHINES.md is stale: run `npm run diagrams`\n');
+    process.exit(1);
+  }
+} else {
+  writeFileSync(path, text);
+}
