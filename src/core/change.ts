@@ -1,0 +1,96 @@
+/**
+ * What has changed, in the past tense: the only thing that `apply` takes, that history keeps, and that a commit holds.
+ * Folding all changes of a store over an empty cluster gives the cluster that its rows give.
+ */
+import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { EdgeKind, HaltMode, WorkflowState } from '../model/states.ts';
+import type { TaskEvent, TaskKind } from './task/view.ts';
+import type { RunKind, Stop } from './workflow/table.ts';
+
+/** What holds for all tasks of a workflow. The core reads only these; the rest of a specification is opaque to it. */
+export interface WorkflowRules {
+  readonly maxAttempts: number;
+  readonly failFast: boolean;
+  readonly open: boolean;
+  readonly adjusts: boolean;
+}
+
+/** What the core must know of a task when it is added. Its command and environment stay in the store. */
+export interface TaskSeed {
+  readonly kind: TaskKind;
+  readonly held?: true;
+  readonly maxAttempts?: number;
+  readonly until?: number;
+}
+
+/** Both ends included. */
+export interface Range {
+  readonly from: TaskId;
+  readonly to: TaskId;
+}
+
+/** Edges from every task of `parents` to every task of `children`; one of the two is a single task. */
+export interface Edges {
+  readonly parents: Range;
+  readonly children: Range;
+  readonly after: EdgeKind;
+}
+
+export interface Usage {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly peakBytes?: number;
+}
+
+export type Change =
+  | { readonly type: 'workflow-registered'; readonly workflow: WorkflowId; readonly rules: WorkflowRules }
+  | {
+      readonly type: 'tasks-added';
+      readonly workflow: WorkflowId;
+      readonly first: TaskId;
+      readonly firstIndex: number;
+      readonly seeds: readonly TaskSeed[];
+    }
+  | { readonly type: 'edges-added'; readonly edges: Edges }
+  | { readonly type: 'edge-removed'; readonly parent: TaskId; readonly child: TaskId }
+  /** All tasks that are still registering become waiting or queued; or, in an aborted workflow, aborted. */
+  | { readonly type: 'tasks-activated'; readonly workflow: WorkflowId; readonly fromIndex: number }
+  | { readonly type: 'tasks-aborted'; readonly workflow: WorkflowId }
+  | {
+      readonly type: 'workflow-moved';
+      readonly workflow: WorkflowId;
+      readonly to: WorkflowState;
+      readonly run?: RunKind;
+    }
+  | { readonly type: 'workflow-closed'; readonly workflow: WorkflowId }
+  | { readonly type: 'workflow-stopping'; readonly workflow: WorkflowId; readonly stop: Stop }
+  | { readonly type: 'workflow-halt-mode'; readonly workflow: WorkflowId; readonly mode: HaltMode }
+  | { readonly type: 'task-changed'; readonly task: TaskId; readonly event: TaskEvent }
+  | {
+      readonly type: 'attempt-recorded';
+      readonly attempt: AttemptId;
+      readonly task: TaskId;
+      readonly number: number;
+      readonly worker: WorkerId;
+    }
+  | { readonly type: 'attempt-started'; readonly attempt: AttemptId; readonly startedAt: number }
+  | {
+      readonly type: 'attempt-ended';
+      readonly attempt: AttemptId;
+      readonly outcome: Outcome;
+      readonly startedAt?: number;
+      readonly usage?: Usage;
+      /** Why the worker signalled it, if it did. */
+      readonly signalledFor?: string;
+    }
+  | {
+      readonly type: 'worker-joined';
+      readonly worker: WorkerId;
+      readonly shard: string;
+      readonly lock: string;
+      readonly instance: string;
+      readonly host: string;
+      readonly slots: number;
+    }
+  | { readonly type: 'worker-gone'; readonly worker: WorkerId; readonly why: string };

@@ -1,0 +1,492 @@
+/**
+ * The aggregate: everything the controller decides on, and the only way to change it.
+ *
+ * Owns: the task columns, the graph, workflows, live attempts, known workers, and what is derived from them (ready and
+ * delayed tasks, work that settling has to do, rows that the next commit has to write).
+ * Does not own: commands and output of tasks, time, sockets, disks.
+ *
+ * Invariants (checked by invariants.ts):
+ * 1. Only `apply` and the `load…` functions change the state; loading derives by the same code as applying.
+ * 2. `pending` of a task that is registering or waiting is the number of its edges that are not met.
+ * 3. A waiting task that could be queued is in `releasable`, one that can never be is in `doomed`, a queued join is in
+ *    `joins`, a triaging or adjusting task in the list of that name: entries may be stale, never missing.
+ * 4. A task that is launched, running or cancelling has a live attempt, on exactly one worker; no other task has one.
+ */
+import { assert, DroverError } from '../model/errors.ts';
+import {
+  type AttemptId,
+  printTask,
+  printWorkflow,
+  type TaskId,
+  taskId,
+  type WorkerId,
+  type WorkflowId,
+} from '../model/ids.ts';
+import { endedTaskStates, endedWorkflowStates, type TaskState, type WorkflowState } from '../model/states.ts';
+import { type AttemptRecord, type AttemptRow, attemptRow, loadAttempt } from './attempt/record.ts';
+import type { Change, Edges } from './change.ts';
+import { Heap } from './columns.ts';
+import { edgeStatus, Graph } from './graph.ts';
+import { TaskColumns, type TaskRow } from './task/columns.ts';
+import { firstState } from './task/table.ts';
+import type { TaskEvent, TaskView } from './task/view.ts';
+import { WorkerRecord, type WorkerRow } from './worker.ts';
+import { WorkflowRecord, type WorkflowRow } from './workflow/record.ts';
+
+type Of<T extends Change['type']> = Extract<Change, { readonly type: T }>;
+
+/** The rows that changed since they were last taken. */
+export interface DirtyRows {
+  readonly workflows: readonly WorkflowRow[];
+  readonly tasks: readonly TaskRow[];
+  readonly attempts: readonly AttemptRow[];
+  readonly workers: readonly WorkerRow[];
+}
+
+const isEndedTask = (state: TaskState): boolean => (endedTaskStates as readonly TaskState[]).includes(state);
+const isEnded = (state: WorkflowState): boolean => (endedWorkflowStates as readonly WorkflowState[]).includes(state);
+
+export class Cluster {
+  readonly tasks = new TaskColumns();
+  readonly graph = new Graph();
+  readonly workflows = new Map<WorkflowId, WorkflowRecord>();
+  /** Live ones, and lost ones whose worker may still speak up. */
+  readonly attempts = new Map<AttemptId, AttemptRecord>();
+  readonly workers = new Map<WorkerId, WorkerRecord>();
+  /** Those that are not gone: what is done for every worker is done for these. */
+  readonly liveWorkers = new Map<WorkerId, WorkerRecord>();
+  lastAttempt = 0;
+
+  readonly releasable: TaskId[] = [];
+  readonly doomed: TaskId[] = [];
+  readonly joins: TaskId[] = [];
+  readonly triaging: TaskId[] = [];
+  readonly adjusting: TaskId[] = [];
+  /** Queued for later: by the time from which they may be launched. */
+  readonly delayed = new Heap();
+  /** Tasks with a latest start, by it. */
+  readonly deadlines = new Heap();
+  /** Workflows of which something changed: they may have to finish, fail fast, or go on. */
+  readonly attention = new Set<WorkflowId>();
+  /** Workflows that have not ended. */
+  readonly active = new Set<WorkflowId>();
+
+  /** Tasks that changed while their workflow was registering: what activates or aborts it has to write them, too. */
+  readonly #early = new Set<TaskId>();
+  readonly #dirtyWorkflows = new Set<WorkflowId>();
+  readonly #dirtyTasks = new Set<TaskId>();
+  readonly #dirtyAttempts = new Set<AttemptId>();
+  readonly #dirtyWorkers = new Set<WorkerId>();
+
+  workflow(id: WorkflowId): WorkflowRecord {
+    const record = this.workflows.get(id);
+    if (record === undefined) throw new DroverError('workflow-unknown', `there is no workflow ${printWorkflow(id)}`);
+    return record;
+  }
+
+  findTask(workflow: WorkflowId, index: number): TaskId {
+    const task = this.workflow(workflow).task(index);
+    if (task === undefined) throw new DroverError('task-unknown', `there is no task ${printTask(workflow, index)}`);
+    return task;
+  }
+
+  /** What the task's table decides on. A task that has ended and may wait again gets its edges counted anew. */
+  taskView(task: TaskId): TaskView {
+    const view = this.tasks.view(task, this.workflow(this.tasks.workflow(task)).rules.adjusts);
+    const counted = view.state === 'registering' || view.state === 'waiting';
+    return counted || view.state === 'queued' ? view : { ...view, pending: this.#countPending(task) };
+  }
+
+  apply(change: Change, at: number): void {
+    switch (change.type) {
+      case 'workflow-registered':
+        this.workflows.set(change.workflow, new WorkflowRecord(change.workflow, change.rules, at));
+        this.active.add(change.workflow);
+        this.#dirtyWorkflows.add(change.workflow);
+        return;
+      case 'tasks-added':
+        return this.#onTasksAdded(change, at);
+      case 'edges-added':
+        return this.#onEdgesAdded(change.edges);
+      case 'edge-removed':
+        return this.#onEdgeRemoved(change);
+      case 'tasks-activated':
+        return this.#onTasksActivated(change);
+      case 'tasks-aborted':
+        return this.#onTasksAborted(change.workflow);
+      case 'workflow-moved':
+        return this.#onWorkflowMoved(change, at);
+      case 'workflow-closed':
+        return this.#changeWorkflow(change.workflow, (workflow) => {
+          workflow.open = false;
+        });
+      case 'workflow-stopping':
+        return this.#changeWorkflow(change.workflow, (workflow) => {
+          workflow.stop = change.stop;
+          workflow.sweptTo = 0;
+        });
+      case 'workflow-halt-mode':
+        return this.#changeWorkflow(change.workflow, (workflow) => {
+          workflow.haltMode = change.mode;
+        });
+      case 'task-changed':
+        return this.#onTaskChanged(change.task, change.event);
+      case 'attempt-recorded':
+        return this.#onAttemptRecorded(change, at);
+      case 'attempt-started':
+        return this.#onAttemptStarted(change);
+      case 'attempt-ended':
+        return this.#onAttemptEnded(change, at);
+      case 'worker-joined':
+        this.#addWorker(new WorkerRecord(change, at));
+        this.#dirtyWorkers.add(change.worker);
+        return;
+      case 'worker-gone': {
+        const worker = this.workers.get(change.worker);
+        assert(worker !== undefined, `worker k${change.worker} is known`);
+        worker.state = 'gone';
+        worker.goneFor = change.why;
+        this.liveWorkers.delete(change.worker);
+        this.#dirtyWorkers.add(change.worker);
+        return;
+      }
+    }
+  }
+
+  /** How far an attempt is on its way; not durable, since after a restart its worker is asked. */
+  noteAttempt(id: AttemptId, state: 'sent' | 'accepted'): void {
+    this.#attempt(id).state = state;
+  }
+
+  /** Takes the changed rows, tasks in the order of their ids, and forgets attempts that have ended. */
+  takeDirty(): DirtyRows {
+    const present = <T>(value: T | undefined): value is T => value !== undefined;
+    const rows: DirtyRows = {
+      workflows: [...this.#dirtyWorkflows].map((id) => this.workflow(id).row()),
+      tasks: [...this.#dirtyTasks].sort((a, b) => a - b).map((id) => this.tasks.row(id)),
+      attempts: [...this.#dirtyAttempts]
+        .map((id) => this.attempts.get(id))
+        .filter(present)
+        .map(attemptRow),
+      workers: [...this.#dirtyWorkers].map((id) => this.workers.get(id)?.row()).filter(present),
+    };
+    for (const id of this.#dirtyAttempts) this.#forgetIfOver(id);
+    this.#dirtyWorkflows.clear();
+    this.#dirtyTasks.clear();
+    this.#dirtyAttempts.clear();
+    this.#dirtyWorkers.clear();
+    return rows;
+  }
+
+  get dirtyRowCount(): number {
+    return this.#dirtyTasks.size + this.#dirtyAttempts.size + this.#dirtyWorkflows.size + this.#dirtyWorkers.size;
+  }
+
+  /** A definer that was registering gets its full time again: how long the controller was away is not its fault. */
+  loadWorkflow(row: WorkflowRow, at: number): void {
+    const record = WorkflowRecord.load(row);
+    record.touchedAt = at;
+    this.workflows.set(row.id, record);
+    if (!isEnded(row.state)) this.active.add(row.id);
+  }
+
+  /** After its workflow. A task without a row of its own stands where its activation put it. */
+  loadTasks(change: Of<'tasks-added'>): void {
+    this.#addTasks(change);
+    const state = this.workflow(change.workflow).state;
+    if (state === 'registering') return;
+    for (let offset = 0; offset < change.seeds.length; offset++) {
+      const task = taskId(change.first + offset);
+      this.#setState(task, state === 'aborted' ? 'aborted' : firstState({ held: this.tasks.isHeld(task), pending: 0 }));
+    }
+  }
+
+  /** After all tasks, before their rows. */
+  loadEdges(edges: Edges): void {
+    for (const [parent, child] of pairs(edges)) {
+      this.graph.add(parent, child, edges.after);
+      if (this.tasks.state(child) === 'queued') this.#setState(child, 'waiting');
+    }
+  }
+
+  loadRemovedEdge(parent: TaskId, child: TaskId): void {
+    this.graph.remove(parent, child);
+    this.#noteEarly(child);
+  }
+
+  loadTaskRow(row: TaskRow): void {
+    this.#setState(row.id, row.state);
+    this.tasks.load(row);
+    this.#noteEarly(row.id);
+  }
+
+  loadAttempt(row: AttemptRow): void {
+    const record = loadAttempt(row);
+    if (row.outcome === undefined || this.#mayBeCorrected(record)) this.attempts.set(row.id, record);
+    if (row.outcome === undefined) this.workers.get(row.worker)?.attempts.add(row.id);
+  }
+
+  loadWorker(row: WorkerRow, at: number): void {
+    this.#addWorker(WorkerRecord.load(row, at));
+  }
+
+  /** After everything is loaded: derives what live changes would have derived. */
+  finishLoading(): void {
+    for (let id = 1; id <= this.tasks.size; id++) {
+      const task = taskId(id);
+      if (!this.tasks.has(task)) continue;
+      const state = this.tasks.state(task);
+      if (state === 'registering' || state === 'waiting') this.tasks.setPending(task, this.#countPending(task));
+      this.#file(task);
+    }
+    for (const id of this.workflows.keys()) this.attention.add(id);
+  }
+
+  /** Whether an edge into a waiting task can never be met. */
+  isDoomed(task: TaskId): boolean {
+    for (const { parent, after } of this.graph.parents(task)) {
+      if (edgeStatus(after, this.tasks.state(parent)) === 'impossible') return true;
+    }
+    return false;
+  }
+
+  #addWorker(worker: WorkerRecord): void {
+    this.workers.set(worker.id, worker);
+    if (worker.state !== 'gone') this.liveWorkers.set(worker.id, worker);
+  }
+
+  #changeWorkflow(id: WorkflowId, change: (workflow: WorkflowRecord) => void): void {
+    const workflow = this.workflow(id);
+    change(workflow);
+    workflow.version++;
+    this.#dirtyWorkflows.add(id);
+    this.attention.add(id);
+  }
+
+  #onWorkflowMoved(change: Of<'workflow-moved'>, at: number): void {
+    this.#changeWorkflow(change.workflow, (workflow) => {
+      workflow.state = change.to;
+      if (change.run !== undefined) {
+        Object.assign(workflow, { run: workflow.run + 1, startedAt: at, endedAt: 0, sweptTo: 0, attemptsEnded: 0 });
+        Object.assign(workflow, { stop: undefined, haltMode: undefined });
+        if (change.run === 'retry') workflow.sweptTo = workflow.size;
+      }
+      if (isEnded(change.to)) workflow.endedAt = at;
+    });
+    if (isEnded(change.to)) this.active.delete(change.workflow);
+    else this.active.add(change.workflow);
+  }
+
+  #onTasksAdded(change: Of<'tasks-added'>, at: number): void {
+    this.#addTasks(change);
+    this.workflow(change.workflow).touchedAt = at;
+  }
+
+  #addTasks({ workflow: id, first, firstIndex, seeds }: Of<'tasks-added'>): void {
+    const workflow = this.workflow(id);
+    workflow.extend(first, firstIndex, seeds.length);
+    this.graph.reserve(first + seeds.length);
+    seeds.forEach((seed, offset) => {
+      const task = taskId(first + offset);
+      this.tasks.add(task, id, firstIndex + offset, seed, workflow.rules.maxAttempts);
+      workflow.counted('registering', 1, seed.kind);
+      if (seed.until !== undefined) this.deadlines.push(seed.until, task);
+    });
+  }
+
+  #onEdgesAdded(edges: Edges): void {
+    for (const [parent, child] of pairs(edges)) {
+      this.graph.add(parent, child, edges.after);
+      const status = edgeStatus(edges.after, this.tasks.state(parent));
+      if (status !== 'met') this.tasks.setPending(child, this.tasks.pending(child) + 1);
+      if (status === 'impossible') this.doomed.push(child);
+    }
+  }
+
+  #onEdgeRemoved({ parent, child }: Of<'edge-removed'>): void {
+    const after = this.graph.remove(parent, child);
+    assert(after !== undefined, 'an edge that is removed is there');
+    this.#noteEarly(child);
+    if (!this.#isCounted(child)) return;
+    if (edgeStatus(after, this.tasks.state(parent)) !== 'met') {
+      this.tasks.setPending(child, this.tasks.pending(child) - 1);
+    }
+    if (this.tasks.pending(child) === 0) this.#file(child);
+  }
+
+  #onTasksActivated({ workflow: id, fromIndex }: Of<'tasks-activated'>): void {
+    for (const task of this.workflow(id).tasks(fromIndex)) {
+      this.#writeIfEarly(task);
+      if (this.tasks.state(task) !== 'registering') continue;
+      const first = firstState({ held: this.tasks.isHeld(task), pending: 0 });
+      this.#setState(task, first === 'queued' && this.graph.hasParents(task) ? 'waiting' : first);
+      this.#file(task);
+    }
+    this.attention.add(id);
+  }
+
+  #onTasksAborted(id: WorkflowId): void {
+    for (const task of this.workflow(id).tasks()) {
+      const before = this.tasks.state(task);
+      this.#setState(task, 'aborted');
+      this.#writeIfEarly(task);
+      this.#tellChildren(task, before, 'aborted');
+    }
+  }
+
+  #onTaskChanged(task: TaskId, event: TaskEvent): void {
+    const before = this.tasks.state(task);
+    if (event.type === 'moved' && event.move.to === 'waiting') this.tasks.setPending(task, this.#countPending(task));
+    if (event.type === 'moved') this.#setState(task, event.move.to);
+    this.tasks.apply(task, event);
+    this.#dirtyTasks.add(task);
+    this.#noteEarly(task);
+    this.#file(task);
+    if (event.type === 'moved') this.#tellChildren(task, before, event.move.to);
+    this.#forgetLost(task);
+    this.attention.add(this.tasks.workflow(task));
+  }
+
+  /** A parent went from one state to another: counts its continuations' edges anew. */
+  #tellChildren(parent: TaskId, before: TaskState, after: TaskState): void {
+    for (const { child, after: kind } of this.graph.children(parent)) {
+      const was = edgeStatus(kind, before);
+      const is = edgeStatus(kind, after);
+      if (was === is || !this.#isCounted(child)) continue;
+      if (is === 'met') this.tasks.setPending(child, this.tasks.pending(child) - 1);
+      else if (was === 'met') this.tasks.setPending(child, this.tasks.pending(child) + 1);
+      if (is === 'impossible') this.doomed.push(child);
+      else if (this.tasks.pending(child) === 0) this.#file(child);
+    }
+  }
+
+  #onAttemptRecorded({ attempt, task, number, worker }: Of<'attempt-recorded'>, at: number): void {
+    this.lastAttempt = Math.max(this.lastAttempt, attempt);
+    const previous = this.tasks.lastAttempt(task);
+    // One that ended in this same turn is forgotten when its row has been taken.
+    if (previous !== undefined && !this.#dirtyAttempts.has(previous)) this.attempts.delete(previous);
+    this.attempts.set(attempt, {
+      id: attempt,
+      task,
+      number,
+      previous: previous ?? 0,
+      worker,
+      state: 'recorded',
+      recordedAt: at,
+      startedAt: 0,
+      endedAt: 0,
+      outcome: undefined,
+      usage: undefined,
+      signalledFor: undefined,
+    });
+    this.workers.get(worker)?.attempts.add(attempt);
+    this.#dirtyAttempts.add(attempt);
+  }
+
+  #onAttemptStarted({ attempt, startedAt }: Of<'attempt-started'>): void {
+    const record = this.#attempt(attempt);
+    record.state = 'running';
+    record.startedAt = startedAt;
+    this.#dirtyAttempts.add(attempt);
+  }
+
+  #onAttemptEnded({ attempt, outcome, startedAt, usage, signalledFor }: Of<'attempt-ended'>, at: number): void {
+    const record = this.#attempt(attempt);
+    record.state = 'ended';
+    record.outcome = outcome;
+    record.endedAt = at;
+    record.startedAt = startedAt ?? record.startedAt;
+    record.usage = usage;
+    record.signalledFor = signalledFor;
+    this.workers.get(record.worker)?.attempts.delete(attempt);
+    this.workflow(this.tasks.workflow(record.task)).attemptsEnded++;
+    this.#dirtyAttempts.add(attempt);
+  }
+
+  #attempt(id: AttemptId): AttemptRecord {
+    const record = this.attempts.get(id);
+    assert(record !== undefined, `attempt ${id} is known`);
+    return record;
+  }
+
+  #forgetIfOver(id: AttemptId): void {
+    const record = this.attempts.get(id);
+    if (record?.state !== 'ended') return;
+    if (!this.#mayBeCorrected(record)) this.attempts.delete(id);
+  }
+
+  /** The worker that was given up may still speak, until the task has ended, or begun anew with fresh budgets. */
+  #mayBeCorrected({ id, task, outcome }: AttemptRecord): boolean {
+    if (outcome?.kind !== 'lost' || this.tasks.lastAttempt(task) !== id) return false;
+    const state = this.tasks.state(task);
+    return state === 'triaging' || (!isEndedTask(state) && this.tasks.used(task, 'lost') > 0);
+  }
+
+  #forgetLost(task: TaskId): void {
+    const last = this.tasks.lastAttempt(task);
+    if (last !== undefined && !this.#dirtyAttempts.has(last)) this.#forgetIfOver(last);
+  }
+
+  #isCounted(task: TaskId): boolean {
+    const state = this.tasks.state(task);
+    return state === 'waiting' || state === 'registering';
+  }
+
+  #noteEarly(task: TaskId): void {
+    if (this.workflow(this.tasks.workflow(task)).state === 'registering') this.#early.add(task);
+  }
+
+  #writeIfEarly(task: TaskId): void {
+    if (this.#early.delete(task)) this.#dirtyTasks.add(task);
+  }
+
+  #countPending(task: TaskId): number {
+    let pending = 0;
+    for (const { parent, after } of this.graph.parents(task)) {
+      if (edgeStatus(after, this.tasks.state(parent)) !== 'met') pending++;
+    }
+    return pending;
+  }
+
+  #setState(task: TaskId, state: TaskState): void {
+    const workflow = this.workflow(this.tasks.workflow(task));
+    const kind = this.tasks.kind(task);
+    workflow.counted(this.tasks.state(task), -1, kind);
+    workflow.counted(state, 1, kind);
+    workflow.version++;
+    this.tasks.setState(task, state);
+  }
+
+  /** Puts a task on the list of whoever has to act on it next. */
+  #file(task: TaskId): void {
+    switch (this.tasks.state(task)) {
+      case 'waiting':
+        if (this.tasks.pending(task) > 0) {
+          if (this.isDoomed(task)) this.doomed.push(task);
+        } else if (!this.tasks.isHeld(task)) this.releasable.push(task);
+        return;
+      case 'queued':
+        if (this.tasks.isHeld(task)) return;
+        if (this.tasks.kind(task) !== 'command') this.joins.push(task);
+        else if (this.tasks.notBefore(task) > 0) this.delayed.push(this.tasks.notBefore(task), task);
+        else this.workflow(this.tasks.workflow(task)).ready.push(task, task);
+        return;
+      case 'triaging':
+        this.triaging.push(task);
+        return;
+      case 'adjusting':
+        this.adjusting.push(task);
+        return;
+      default:
+        return;
+    }
+  }
+}
+
+function* pairs(edges: Edges): Generator<[TaskId, TaskId]> {
+  const { parents, children } = edges;
+  assert(parents.from === parents.to || children.from === children.to, 'edges stay linear in the number of tasks');
+  for (let parent: number = parents.from; parent <= parents.to; parent++) {
+    for (let child: number = children.from; child <= children.to; child++) yield [taskId(parent), taskId(child)];
+  }
+}

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, it } from 'vitest';
+import { beginning, run, turns } from '../../test/core/operations.ts';
+import { assert } from '../model/errors.ts';
+import { endedTaskStates, type TaskState } from '../model/states.ts';
+import type { Cluster } from './cluster.ts';
+import { checkInvariants } from './invariants.ts';
+import { launchTasks } from './scheduler/launch.ts';
+import { settle } from './settle.ts';
+import { endAttempt } from './task/ending.ts';
+import { Turn } from './turn.ts';
+
+const hasEnded = (state: TaskState): boolean => (endedTaskStates as readonly TaskState[]).includes(state);
+
+/** Once everybody cooperates: what is held is released, what is open is closed, what runs succeeds. */
+function finishAll(cluster: Cluster, from: number): void {
+  let now = from;
+  for (let round = 0; round < 60; round++) {
+    now += 100_000;
+    const turn = new Turn(cluster, now);
+    // A resume brings held tasks back, which then have to be released, too.
+    if (round < 3) openTheWay(turn);
+    while (settle(turn, turn.changes.length + 1_000));
+    launchTasks(turn, turn.changes.length + 1_000);
+    for (const { id, worker, state } of [...cluster.attempts.values()]) {
+      if (state !== 'ended') endAttempt(turn, { attempt: id, worker, outcome: { kind: 'succeeded' } });
+    }
+    while (settle(turn, turn.changes.length + 1_000));
+    checkInvariants(cluster);
+    cluster.takeDirty();
+  }
+}
+
+function openTheWay(turn: Turn): void {
+  const { cluster } = turn;
+  run(turn, { name: 'join', a: 99, b: 0, c: 0 });
+  for (let id = 1; id <= cluster.tasks.size; id++) run(turn, { name: 'release', a: id - 1, b: 0, c: 0 });
+  for (const id of cluster.workflows.keys()) {
+    run(turn, { name: 'close', a: id - 1, b: 0, c: 0 });
+    if (cluster.workflow(id).state === 'halted') run(turn, { name: 'resume', a: id - 1, b: 0, c: 0 });
+  }
+}
+
+describe('a cluster under random operations', () => {
+  it('keeps its invariants after each of them, and in the end every task ends', () => {
+    fc.assert(
+      fc.property(turns, (played) => {
+        let now = 1_000;
+        const { cluster } = beginning(now);
+        for (const { operations, later } of played) {
+          now += later;
+          const turn = new Turn(cluster, now);
+          for (const operation of operations) {
+            run(turn, operation);
+            checkInvariants(cluster);
+          }
+          cluster.takeDirty();
+        }
+        finishAll(cluster, now);
+        for (const [id, workflow] of cluster.workflows) {
+          if (workflow.state === 'halted') continue;
+          for (const task of workflow.tasks()) {
+            assert(
+              hasEnded(cluster.tasks.state(task)),
+              `task ${task} is ${cluster.tasks.state(task)}, w${id} is ${workflow.state}, stop ${workflow.stop}`,
+            );
+          }
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

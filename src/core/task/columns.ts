@@ -1,0 +1,218 @@
+/**
+ * The hot state of all tasks, in columns indexed by task id (ids count from 1). The tagged union is the view of a row.
+ * Owns: what a task's row in the store holds, and the count of its unmet edges.
+ * Does not own: commands, environments, names (they stay in the store), edges, attempts.
+ */
+import { type AttemptId, attemptId, type TaskId, type WorkflowId, workflowId } from '../../model/ids.ts';
+import { type Cause, cancelReasons, causes, failReasons, type TaskState, taskStates } from '../../model/states.ts';
+import type { TaskSeed } from '../change.ts';
+import { bytes, integers, shorts, times } from '../columns.ts';
+import { type TaskEvent, type TaskKind, type TaskView, taskKinds, type Used } from './view.ts';
+
+const stateCode = new Map<TaskState, number>(taskStates.map((state, code) => [state, code]));
+const heldBit = 4;
+const kindBits = 3;
+
+/** A task's changeable part as the store keeps it. `reason` is the code of a cause or reason in its state's list. */
+export interface TaskRow {
+  readonly id: TaskId;
+  readonly state: TaskState;
+  readonly reason: number;
+  readonly held: boolean;
+  readonly used: Used;
+  readonly attemptNumber: number;
+  readonly lastAttempt: number;
+  readonly notBefore: number;
+}
+
+export class TaskColumns {
+  readonly #workflow = integers();
+  readonly #index = integers();
+  readonly #state = bytes();
+  readonly #reason = bytes();
+  readonly #flags = bytes();
+  readonly #maxAttempts = shorts();
+  readonly #used = { attempts: shorts(), resources: bytes(), lost: bytes(), 'never-started': bytes() };
+  readonly #attemptNumber = integers();
+  readonly #lastAttempt = times();
+  readonly #notBefore = times();
+  readonly #until = times();
+  readonly #pending = integers();
+  #size = 0;
+
+  /** How many tasks there are; the last id. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(task: TaskId, workflow: WorkflowId, index: number, seed: TaskSeed, maxAttempts: number): void {
+    this.#size = Math.max(this.#size, task);
+    this.#workflow.set(task, workflow);
+    this.#index.set(task, index);
+    this.#state.set(task, 0);
+    this.#reason.set(task, 0);
+    this.#flags.set(task, taskKinds.indexOf(seed.kind) | (seed.held ? heldBit : 0));
+    this.#maxAttempts.set(task, seed.maxAttempts ?? maxAttempts);
+    for (const cause of causes) this.#used[cause].set(task, 0);
+    this.#attemptNumber.set(task, 0);
+    this.#lastAttempt.set(task, 0);
+    this.#notBefore.set(task, 0);
+    this.#until.set(task, seed.until ?? Number.POSITIVE_INFINITY);
+    this.#pending.set(task, 0);
+  }
+
+  has(task: TaskId): boolean {
+    return task >= 1 && task <= this.#size && this.#workflow.get(task) !== 0;
+  }
+
+  workflow(task: TaskId): WorkflowId {
+    return workflowId(this.#workflow.get(task));
+  }
+
+  index(task: TaskId): number {
+    return this.#index.get(task);
+  }
+
+  state(task: TaskId): TaskState {
+    return taskStates[this.#state.get(task)] as TaskState;
+  }
+
+  kind(task: TaskId): TaskKind {
+    return taskKinds[this.#flags.get(task) & kindBits] as TaskKind;
+  }
+
+  isHeld(task: TaskId): boolean {
+    return (this.#flags.get(task) & heldBit) !== 0;
+  }
+
+  notBefore(task: TaskId): number {
+    return this.#notBefore.get(task);
+  }
+
+  until(task: TaskId): number {
+    return this.#until.get(task);
+  }
+
+  attemptNumber(task: TaskId): number {
+    return this.#attemptNumber.get(task);
+  }
+
+  lastAttempt(task: TaskId): AttemptId | undefined {
+    const attempt = this.#lastAttempt.get(task);
+    return attempt === 0 ? undefined : attemptId(attempt);
+  }
+
+  used(task: TaskId, cause: Cause): number {
+    return this.#used[cause].get(task);
+  }
+
+  pending(task: TaskId): number {
+    return this.#pending.get(task);
+  }
+
+  setPending(task: TaskId, count: number): void {
+    this.#pending.set(task, count);
+  }
+
+  setState(task: TaskId, state: TaskState): void {
+    this.#state.set(task, stateCode.get(state) as number);
+  }
+
+  apply(task: TaskId, event: TaskEvent): void {
+    if (event.type === 'held') {
+      const flags = this.#flags.get(task);
+      this.#flags.set(task, event.held ? flags | heldBit : flags & ~heldBit);
+      return;
+    }
+    const { move } = event;
+    this.setState(task, move.to);
+    this.#reason.set(task, reasonCode(move));
+    if (event.fresh) for (const cause of causes) this.#used[cause].set(task, 0);
+    if (event.charge !== undefined) this.#used[event.charge].add(task, 1);
+    if (move.to === 'queued') this.#notBefore.set(task, move.notBefore);
+    if (move.to === 'launched' || move.to === 'running') {
+      this.#attemptNumber.set(task, move.number);
+      this.#lastAttempt.set(task, move.attempt);
+    }
+  }
+
+  view(task: TaskId, adjusts: boolean): TaskView {
+    const facts = {
+      id: task,
+      workflow: this.workflow(task),
+      index: this.index(task),
+      kind: this.kind(task),
+      held: this.isHeld(task),
+      pending: this.pending(task),
+      used: this.#usedBy(task),
+      maxAttempts: this.#maxAttempts.get(task),
+      adjusts,
+      until: this.until(task),
+      attemptNumber: this.attemptNumber(task),
+      lastAttempt: this.lastAttempt(task),
+    };
+    const state = this.state(task);
+    const reason = this.#reason.get(task);
+    switch (state) {
+      case 'queued':
+        return { ...facts, state, notBefore: this.notBefore(task) };
+      case 'triaging':
+        return { ...facts, state, cause: causes[reason] as Cause };
+      case 'cancelling':
+      case 'cancelled':
+        return { ...facts, state, reason: cancelReasons[reason] as (typeof cancelReasons)[number] };
+      case 'failed':
+        return { ...facts, state, reason: failReasons[reason] as (typeof failReasons)[number] };
+      default:
+        return { ...facts, state };
+    }
+  }
+
+  row(task: TaskId): TaskRow {
+    return {
+      id: task,
+      state: this.state(task),
+      reason: this.#reason.get(task),
+      held: this.isHeld(task),
+      used: this.#usedBy(task),
+      attemptNumber: this.attemptNumber(task),
+      lastAttempt: this.#lastAttempt.get(task),
+      notBefore: this.notBefore(task),
+    };
+  }
+
+  /** Takes a row of the store over a task that was added before. */
+  load(row: TaskRow): void {
+    const task = row.id;
+    this.setState(task, row.state);
+    this.#reason.set(task, row.reason);
+    this.#flags.set(task, (this.#flags.get(task) & kindBits) | (row.held ? heldBit : 0));
+    for (const cause of causes) this.#used[cause].set(task, row.used[cause]);
+    this.#attemptNumber.set(task, row.attemptNumber);
+    this.#lastAttempt.set(task, row.lastAttempt);
+    this.#notBefore.set(task, row.notBefore);
+  }
+
+  #usedBy(task: TaskId): Used {
+    return {
+      attempts: this.#used.attempts.get(task),
+      resources: this.#used.resources.get(task),
+      lost: this.#used.lost.get(task),
+      'never-started': this.#used['never-started'].get(task),
+    };
+  }
+}
+
+function reasonCode(move: Extract<TaskEvent, { type: 'moved' }>['move']): number {
+  switch (move.to) {
+    case 'triaging':
+      return causes.indexOf(move.cause);
+    case 'cancelling':
+    case 'cancelled':
+      return cancelReasons.indexOf(move.reason);
+    case 'failed':
+      return failReasons.indexOf(move.reason);
+    default:
+      return 0;
+  }
+}

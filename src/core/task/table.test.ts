@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { attemptId, taskId, workflowId } from '../../model/ids.ts';
+import type { Outcome } from '../../model/outcome.ts';
+import { causes, outcomeKinds, type Role, roles, type TaskState, taskStates } from '../../model/states.ts';
+import { decideBy } from '../machine.ts';
+import { taskTable } from './table.ts';
+import type { TaskCommand, TaskView } from './view.ts';
+
+const facts = {
+  id: taskId(1),
+  workflow: workflowId(1),
+  index: 1,
+  kind: 'command' as const,
+  held: false,
+  pending: 0,
+  used: { attempts: 0, resources: 0, lost: 0, 'never-started': 0 },
+  maxAttempts: 3,
+  adjusts: true,
+  until: Number.POSITIVE_INFINITY,
+  attemptNumber: 2,
+  lastAttempt: attemptId(7),
+};
+
+/** Every shape that a task can have in a state, as far as the table looks at it. */
+function viewsIn(state: TaskState): TaskView[] {
+  const variants = [
+    facts,
+    { ...facts, held: true },
+    { ...facts, pending: 2 },
+    { ...facts, kind: 'join' as const },
+    { ...facts, kind: 'check' as const },
+    { ...facts, until: 5 },
+    { ...facts, adjusts: false, used: { attempts: 2, resources: 5, lost: 5, 'never-started': 10 } },
+  ];
+  return variants.flatMap((variant): TaskView[] => {
+    switch (state) {
+      case 'queued':
+        return [0, 1_000_000].map((notBefore) => ({ ...variant, state, notBefore }));
+      case 'triaging':
+        return causes.map((cause) => ({ ...variant, state, cause }));
+      case 'cancelling':
+        return [{ ...variant, state, reason: 'user' }];
+      case 'cancelled':
+        return [
+          { ...variant, state, reason: 'user' },
+          { ...variant, state, reason: 'upstream' },
+        ];
+      case 'failed':
+        return [{ ...variant, state, reason: 'attempts' }];
+      default:
+        return [{ ...variant, state }];
+    }
+  });
+}
+
+const outcomes: Outcome[] = [
+  { kind: 'succeeded' },
+  { kind: 'exited', code: 1 },
+  { kind: 'signalled', signal: 11 },
+  { kind: 'resource', resource: 'memory' },
+  { kind: 'resource', resource: 'runtime' },
+  { kind: 'lost', what: 'worker' },
+  { kind: 'lost', what: 'cylinder' },
+  { kind: 'never-started', why: 'retracted', message: '' },
+  { kind: 'never-started', why: 'refused', message: '' },
+  { kind: 'never-started', why: 'unable', message: '' },
+  { kind: 'never-started', why: 'impossible', message: '' },
+  { kind: 'cancelled' },
+  { kind: 'cancelled', signal: 15 },
+];
+
+const ends = outcomes.flatMap((outcome): TaskCommand[] => [
+  { type: 'end', number: 2, outcome },
+  { type: 'end', number: 1, outcome },
+]);
+
+const launch = { attempt: attemptId(8), now: 10 };
+const commands: TaskCommand[] = [
+  ...ends,
+  { type: 'activate' },
+  { type: 'abort' },
+  { type: 'acquire' },
+  { type: 'satisfy' },
+  { type: 'hold' },
+  { type: 'release' },
+  { type: 'launch', ...launch, number: 3 },
+  { type: 'launch', ...launch, number: 2 },
+  { type: 'claim', ...launch, number: 3 },
+  { type: 'start', number: 2 },
+  { type: 'start', number: 1 },
+  { type: 'triage', now: 10, fatal: false },
+  { type: 'triage', now: 10, fatal: true },
+  { type: 'adjust', now: 10, possible: true },
+  { type: 'adjust', now: 10, possible: false },
+  { type: 'complete', checkFailed: false },
+  { type: 'complete', checkFailed: true },
+  { type: 'cancel', reason: 'user' },
+  { type: 'expire', now: 10 },
+  { type: 'retry' },
+  { type: 'reinstate' },
+];
+
+const cellOf = (state: TaskState, command: TaskCommand) =>
+  (taskTable[state] as Record<string, { by: readonly Role[]; to: readonly TaskState[] }>)[command.type] as {
+    by: readonly Role[];
+    to: readonly TaskState[];
+  };
+
+describe('the table of the task', () => {
+  it('knows every outcome that there is', () => {
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(outcomeKinds));
+  });
+
+  it.each(taskStates)(
+    'answers every outcome of an attempt in state %s: accepted or ignored, never refused',
+    (state) => {
+      for (const view of viewsIn(state)) {
+        for (const command of ends) {
+          for (const role of ['operator', 'controller'] as const) {
+            const decision = decideBy(taskTable, view, command, role);
+            expect(decision.kind, `${state} ${JSON.stringify(command)}`).not.toBe('reject');
+          }
+        }
+      }
+    },
+  );
+
+  it.each(taskStates)('leads from %s only to the states that its cells name', (state) => {
+    for (const view of viewsIn(state)) {
+      for (const command of commands) {
+        const { by, to } = cellOf(state, command);
+        const decision = decideBy(taskTable, view, command, by[0] as Role);
+        if (decision.kind !== 'accept') continue;
+        for (const event of decision.events) if (event.type === 'moved') expect(to).toContain(event.move.to);
+      }
+    }
+  });
+
+  it.each(taskStates)('B27: lets nobody but the named roles act on a task in state %s', (state) => {
+    for (const view of viewsIn(state)) {
+      for (const command of commands) {
+        const { by } = cellOf(state, command);
+        for (const role of roles.filter((one) => !by.includes(one))) {
+          expect(decideBy(taskTable, view, command, role)).toMatchObject({ kind: 'reject', code: 'role-not-allowed' });
+        }
+      }
+    }
+  });
+
+  it('names no target that no view reaches', () => {
+    const reached = new Map<string, Set<string>>();
+    for (const state of taskStates) {
+      for (const view of viewsIn(state)) {
+        for (const command of commands) {
+          const decision = decideBy(taskTable, view, command, cellOf(state, command).by[0] as Role);
+          if (decision.kind !== 'accept') continue;
+          for (const event of decision.events) {
+            if (event.type !== 'moved') continue;
+            const key = `${state} ${command.type}`;
+            reached.set(key, (reached.get(key) ?? new Set()).add(event.move.to));
+          }
+        }
+      }
+    }
+    for (const state of taskStates) {
+      for (const command of commands) {
+        const named = [...cellOf(state, command).to].sort();
+        expect([...(reached.get(`${state} ${command.type}`) ?? [])].sort(), `${state} ${command.type}`).toEqual(named);
+      }
+    }
+  });
+
+  it('A25: cancelling what is being cancelled, or has ended, changes nothing and is no error', () => {
+    for (const state of ['cancelling', 'done', 'failed', 'cancelled', 'aborted'] as const) {
+      for (const view of viewsIn(state)) {
+        expect(decideBy(taskTable, view, { type: 'cancel', reason: 'user' }, 'definer').kind).toBe('ignore');
+      }
+    }
+  });
+
+  it('A9: only a task that waits, or is being registered, gets a further dependency', () => {
+    for (const state of taskStates) {
+      for (const view of viewsIn(state)) {
+        const { kind } = decideBy(taskTable, view, { type: 'acquire' }, 'definer');
+        expect(kind).toBe(state === 'registering' || state === 'waiting' ? 'accept' : 'reject');
+      }
+    }
+  });
+
+  it('A48: no command makes an available task inactive again: a hold is a flag', () => {
+    for (const view of viewsIn('queued')) {
+      for (const command of commands) {
+        const decision = decideBy(taskTable, view, command, cellOf('queued', command).by[0] as Role);
+        if (decision.kind !== 'accept') continue;
+        for (const event of decision.events) if (event.type === 'moved') expect(event.move.to).not.toBe('waiting');
+      }
+    }
+  });
+});

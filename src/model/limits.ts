@@ -1,0 +1,66 @@
+/** Every queue, message, line and list has its limit here, with the reason for its size. */
+
+/** Rows of one transaction: past this a commit would block the loop for longer than a heartbeat tolerates. */
+export const commitRowsMax = 5_000;
+/** Tasks of one submission request; the client cuts its stream into these. */
+export const submitTasksMax = 2_000;
+/** A submission request's body. One command may take most of it. */
+export const submitBodyBytesMax = 16 * 1024 * 1024;
+/** A command line. Beyond the kernel's 128 KiB for one argument it is run from a file. */
+export const commandBytesMax = 1024 * 1024;
+/** The environment that a workflow brings along. */
+export const environmentBytesMax = 1024 * 1024;
+export const nameBytesMax = 200;
+export const workflowTasksMax = 50_000_000;
+export const attemptsPerTaskMax = 1_000;
+
+/** One WebSocket frame of control messages. A single command may exceed it; then the frame holds that one alone. */
+export const frameBytesMax = 256 * 1024;
+/** What a peer may send in one frame at all: a frame plus the largest single command, escaped, and its environment. */
+export const frameBytesAccepted = 16 * 1024 * 1024;
+export const messagesPerFrameMax = 1_024;
+/** Bytes waiting in a socket before its peer counts as stuck and the link is dropped. */
+export const linkBacklogBytesMax = 64 * 1024 * 1024;
+
+/** Output that travels with the end of an attempt, per stream; the rest is fetched. */
+export const outputTailBytesMax = 64 * 1024;
+/** One piece of fetched output. */
+export const outputChunkBytesMax = 128 * 1024;
+/** One packed output file of the controller. */
+export const outputFileBytesMax = 256 * 1024 * 1024;
+
+export const slotsMax = 4_096;
+/** Work sent ahead of free slots, measured in time, and capped in count. */
+export const prefetchMs = 100;
+export const prefetchMax = 2_048;
+
+/** Attempts after the first that each cause may cost before the task fails for good. */
+export const budgetDefaults = { attempts: 1, resources: 5, lost: 5, neverStarted: 10 } as const;
+
+export const backoffMs = {
+  attempts: { first: 1_000, max: 60_000 },
+  resources: { first: 0, max: 0 },
+  /** The first wait is longer than a worker's own death takes to show everywhere. */
+  lost: { first: 4_000, max: 60_000 },
+  'never-started': { first: 1_000, max: 60_000 },
+} as const;
+
+/** TERM, then KILL after this, unless the task says otherwise. */
+export const terminationMsDefault = 3_000;
+export const terminationMsMax = 3_600_000;
+
+/** A definer that goes silent while registering is taken for dead. */
+export const registrationIdleMs = 60_000;
+
+export const heartbeatMs = 1_000;
+/** A worker without an answered heartbeat for this long kills its tasks and itself. */
+export const workerSelfEndMs = 10_000;
+/** The controller gives a silent worker up after its own end plus this margin, and only then repeats its tasks. */
+export const workerLossMarginMs = 5_000;
+/** First reconnection tries follow each other quickly. */
+export const reconnectMs = { first: 50, max: 1_000 } as const;
+
+/** Rows of one page that a client may ask for. */
+export const pageRowsMax = 1_000;
+/** How long a read may wait for news. */
+export const longPollMsMax = 30_000;

@@ -1,0 +1,17 @@
+/** How an attempt can end. Both sides of the wire speak of it. */
+export type Outcome =
+  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'exited'; readonly code: number }
+  | { readonly kind: 'signalled'; readonly signal: number }
+  | { readonly kind: 'resource'; readonly resource: 'memory' | 'runtime' }
+  | { readonly kind: 'lost'; readonly what: 'worker' | 'cylinder' }
+  | { readonly kind: 'never-started'; readonly why: NeverStarted; readonly message: string }
+  /** Ended because it was told to; `code` or `signal` unless KILL was needed. */
+  | { readonly kind: 'cancelled'; readonly code?: number; readonly signal?: number };
+
+/**
+ * Why there never was a process. `retracted`: taken back before its start, nobody's fault. `refused`: the worker said
+ * no. `unable`: the machine could not start it now. `impossible`: it can't be started as it is written.
+ */
+export const neverStartedWhys = ['retracted', 'refused', 'unable', 'impossible'] as const;
+export type NeverStarted = (typeof neverStartedWhys)[number];
