@@ -1,0 +1,491 @@
+/**
+ * What every store must do, as a list of cases without a test framework: store.test.ts runs it over each of them.
+ * A case writes through one opening of the store, and looks again through a second one.
+ */
+import assert from 'node:assert/strict';
+import type { AttemptRow } from '../core/attempt/record.ts';
+import type { Change, TaskSeed } from '../core/change.ts';
+import { attemptId, taskId, workflowId } from '../model/ids.ts';
+import { outcomeKinds, taskStates, workflowStates } from '../model/states.ts';
+import type { TaskSpec } from '../protocol/spec.ts';
+import { changeTypes } from './history.ts';
+import {
+  added,
+  attemptRow,
+  batchOf,
+  command,
+  definition,
+  edges,
+  k1,
+  rules,
+  spec,
+  taskRow,
+  w1,
+  workerRow,
+  workflowRow,
+} from './samples.ts';
+import type { Batch, OutputPiece, Reader, Store } from './store.ts';
+
+/** Where one store lies: it can be opened again and again, once the last one who did has closed it. */
+export interface Place {
+  open(): Promise<Store>;
+}
+
+export interface ConformanceCase {
+  readonly name: string;
+  run(place: Place): Promise<void>;
+}
+
+async function all<Row>(chunks: AsyncIterable<readonly Row[]>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const chunk of chunks) rows.push(...chunk);
+  return rows;
+}
+
+/** Commits, then looks twice: at once, and after the store was closed and opened again. */
+async function committed(place: Place, batches: readonly Batch[], look: (reader: Reader) => Promise<void>) {
+  const store = await place.open();
+  for (const batch of batches) await store.commit(batch);
+  await look(store);
+  await store.close();
+  const again = await place.open();
+  await look(again);
+  await again.close();
+}
+
+const identity: readonly ConformanceCase[] = [
+  {
+    name: 'a new store is empty',
+    run: (place) =>
+      committed(place, [], async (reader) => {
+        const lists: AsyncIterable<readonly unknown[]>[] = [
+          ...[reader.workflowRows(), reader.seedRuns(), reader.edgeRows()],
+          ...[reader.taskRows(), reader.openAttempts(), reader.workerRows()],
+        ];
+        for (const list of lists) assert.deepEqual(await all(list), []);
+        assert.equal(await reader.lastAttempt(), 0);
+        assert.deepEqual(await reader.history(0, 10), []);
+        assert.deepEqual(await reader.outputEnd(), { file: 0, length: 0 });
+        assert.equal(await reader.workflowSpec(w1), undefined);
+      }),
+  },
+  {
+    name: 'the epoch rises by one with every opening, the generation stays',
+    async run(place) {
+      const seen: [number, string][] = [];
+      for (let opening = 0; opening < 3; opening++) {
+        const store = await place.open();
+        seen.push([store.epoch, store.generation]);
+        await store.close();
+      }
+      const [[, generation]] = seen as [[number, string]];
+      assert.notEqual(generation, '');
+      assert.deepEqual(
+        seen,
+        [1, 2, 3].map((epoch) => [epoch, generation]),
+      );
+    },
+  },
+];
+
+const rows: readonly ConformanceCase[] = [
+  {
+    name: 'workflow rows come back in the order of their ids, each as it was last written',
+    run(place) {
+      const last = workflowStates.map((state, offset) => workflowRow(offset + 1, { state }));
+      const stopped = workflowRow(1, {
+        stop: 'fail-fast',
+        haltMode: 'kill',
+        open: false,
+        run: 2,
+        startedAt: 5,
+        endedAt: 6,
+      });
+      const first = batchOf({ rows: { workflows: [...last].reverse() } });
+      return committed(place, [first, batchOf({ rows: { workflows: [stopped] } })], async (reader) => {
+        assert.deepEqual(await all(reader.workflowRows()), [stopped, ...last.slice(1)]);
+      });
+    },
+  },
+  {
+    name: 'task rows come back in the order of their ids, each as it was last written, and no others',
+    run(place) {
+      const used = { attempts: 1, resources: 2, lost: 3, 'never-started': 4 };
+      const full = {
+        reason: 2,
+        held: true,
+        used,
+        attemptNumber: 10,
+        lastAttempt: 2 ** 40,
+        notBefore: 1_700_000_000_000,
+      };
+      const last = taskStates.map((state, offset) => taskRow(2 * offset + 1, { ...full, state }));
+      const first = last.map(({ id }) => taskRow(id));
+      const batches = [first, last].map((tasks) => batchOf({ rows: { tasks } }));
+      return committed(place, batches, async (reader) => assert.deepEqual(await all(reader.taskRows()), last));
+    },
+  },
+  {
+    name: 'more rows than one chunk holds come back whole and in order',
+    run(place) {
+      const tasks = Array.from({ length: 20_001 }, (_, offset) => taskRow(offset + 1, { attemptNumber: offset % 7 }));
+      const changes = Array.from({ length: 301 }, (_, offset) => added(offset + 1, offset + 1, [command]));
+      return committed(place, [batchOf({ rows: { tasks }, changes })], async (reader) => {
+        assert.deepEqual(await all(reader.taskRows()), tasks);
+        assert.deepEqual(
+          await all(reader.seedRuns()),
+          changes.map(({ type: _, ...run }) => run),
+        );
+      });
+    },
+  },
+  {
+    name: 'worker rows come back, those that are gone too',
+    run(place) {
+      const workers = [workerRow(1, { state: 'gone', goneFor: 'it was silent' }), workerRow(2)];
+      const batches = [batchOf({ rows: { workers: [workerRow(1)] } }), batchOf({ rows: { workers } })];
+      return committed(place, batches, async (reader) => assert.deepEqual(await all(reader.workerRows()), workers));
+    },
+  },
+];
+
+const attemptsWith = (outcomes: readonly AttemptRow['outcome'][]): AttemptRow[] =>
+  outcomes.map((outcome, offset) => attemptRow(offset + 1, offset + 1, { outcome }));
+
+const attempts: readonly ConformanceCase[] = [
+  {
+    name: 'C15: an attempt comes back as it was recorded, with every kind of outcome',
+    run(place) {
+      const outcomes: NonNullable<AttemptRow['outcome']>[] = [
+        { kind: 'succeeded' },
+        { kind: 'exited', code: 3 },
+        { kind: 'signalled', signal: 9 },
+        { kind: 'resource', resource: 'memory' },
+        { kind: 'lost', what: 'cylinder' },
+        { kind: 'never-started', why: 'refused', message: 'nö\n' },
+        { kind: 'cancelled' },
+        { kind: 'cancelled', signal: 15 },
+      ];
+      assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(outcomeKinds));
+      const ended = { startedAt: 1_500, endedAt: 2_500, signalledFor: 'timeout' };
+      const known = attemptsWith(outcomes).map((row) => ({ ...row, ...ended, usage: { wallMs: 1_000, cpuMs: 12.5 } }));
+      const live = attemptRow(20, 20, { startedAt: 7, usage: { wallMs: 1, cpuMs: 2, peakBytes: 2 ** 41 } });
+      return committed(place, [batchOf({ rows: { attempts: [...known, live] } })], async (reader) => {
+        const ids = [20, 99, ...known.map(({ id }) => id)].map(attemptId);
+        assert.deepEqual(await reader.attempts(ids), [live, undefined, ...known]);
+        assert.equal(await reader.lastAttempt(), 20);
+      });
+    },
+  },
+  {
+    name: 'C15: open attempts are those without an end, and lost ones that are the last of their task',
+    run(place) {
+      const lost = { kind: 'lost', what: 'worker' } as const;
+      const written = [
+        ...attemptsWith([undefined, { kind: 'succeeded' }, lost, lost]),
+        attemptRow(5, 4, { number: 2, previous: 4, outcome: { kind: 'exited', code: 1 } }),
+        attemptRow(6, 2, { number: 2, previous: 2 }),
+      ];
+      const lasts = [1, 6, 3, 5].map((lastAttempt, offset) => taskRow(offset + 1, { lastAttempt }));
+      const batch = batchOf({ rows: { attempts: written, tasks: lasts } });
+      return committed(place, [batch], async (reader) => {
+        assert.deepEqual(
+          (await all(reader.openAttempts())).map(({ id }) => id),
+          [1, 3, 6],
+        );
+        assert.deepEqual((await all(reader.openAttempts()))[1], written[2]);
+      });
+    },
+  },
+  {
+    name: 'the attempts of a task are found from its last one back',
+    run(place) {
+      const chain = [
+        attemptRow(1, 1),
+        attemptRow(4, 1, { number: 2, previous: 1 }),
+        attemptRow(9, 1, { number: 3, previous: 4 }),
+      ];
+      return committed(place, [batchOf({ rows: { attempts: [...chain, attemptRow(5, 2)] } })], async (reader) => {
+        assert.deepEqual(await reader.attemptsBack(attemptId(9)), chain);
+        assert.deepEqual(await reader.attemptsBack(attemptId(4)), chain.slice(0, 2));
+        assert.deepEqual(await reader.attemptsBack(attemptId(7)), []);
+      });
+    },
+  },
+];
+
+const oddCommands: readonly string[] = [
+  'echo one\necho two\r\n',
+  'printf "a\0b"',
+  "echo 'ünï' 🐑 \u202e \ufeff",
+  ' ',
+  `echo ${'x'.repeat(1024 * 1024)}`,
+];
+
+const definitions: readonly ConformanceCase[] = [
+  {
+    name: 'definitions come back in the order asked for, with odd and with very long commands',
+    run(place) {
+      const full: TaskSpec = {
+        command: 'x',
+        name: 'n\0ame',
+        arrayIndex: -5,
+        held: true,
+        maxAttempts: 4,
+        timeoutMs: 1,
+        until: 2e12,
+      };
+      const specs: TaskSpec[] = [
+        ...oddCommands.map((line) => ({ command: line })),
+        {},
+        { check: true, name: 'join' },
+        full,
+      ];
+      const known = specs.map((taskSpec, offset) => definition(offset + 1, taskSpec));
+      const batches = [known.slice(0, 3), known.slice(3)].map((some) => batchOf({ definitions: some }));
+      return committed(place, batches, async (reader) => {
+        const backwards = [...known].reverse();
+        assert.deepEqual(await reader.definitions(backwards.map(({ id }) => id)), backwards);
+        await assert.rejects(reader.definitions([taskId(1), taskId(99)]));
+      });
+    },
+  },
+  {
+    name: 'specifications come back, be their environments alike or not',
+    run(place) {
+      const specs = [spec, { ...spec, name: 'named', timeoutMs: 5 }, { ...spec, env: {} }].map((of, offset) => ({
+        workflow: workflowId(offset + 1),
+        spec: of,
+      }));
+      return committed(
+        place,
+        [batchOf({ specs: specs.slice(0, 2) }), batchOf({ specs: specs.slice(2) })],
+        async (reader) => {
+          for (const { workflow, spec: expected } of specs)
+            assert.deepEqual(await reader.workflowSpec(workflow), expected);
+          assert.equal(await reader.workflowSpec(workflowId(9)), undefined);
+        },
+      );
+    },
+  },
+  {
+    name: 'tasks come back as they were added together, with their seeds',
+    run(place) {
+      const seeds: TaskSeed[] = [command, command, { kind: 'join' }, { kind: 'check', held: true }, command];
+      const special: TaskSeed[] = [{ kind: 'command', maxAttempts: 7, until: 2e12 }, command];
+      const changes = [added(1, 1, seeds), added(6, 1, special, workflowId(2)), added(8, 6, [command])];
+      const batches = changes.map((change) => batchOf({ changes: [change] }));
+      return committed(place, batches, async (reader) => {
+        assert.deepEqual(
+          await all(reader.seedRuns()),
+          changes.map(({ type: _, ...run }) => run),
+        );
+      });
+    },
+  },
+  {
+    name: 'edges come back in the order of their writing, removed ones as removed',
+    run(place) {
+      const one = edges([1, 1], [2, 9], 'success');
+      const two = edges([3, 8], [10, 10], 'failure');
+      const changes: Change[] = [
+        { type: 'edges-added', edges: one },
+        { type: 'edge-removed', parent: taskId(1), child: taskId(5) },
+        { type: 'edges-added', edges: two },
+        { type: 'edges-added', edges: edges([1, 1], [5, 5], 'any') },
+      ];
+      const batches = [changes.slice(0, 2), changes.slice(2)].map((some) => batchOf({ changes: some }));
+      return committed(place, batches, async (reader) => {
+        assert.deepEqual(await all(reader.edgeRows()), [
+          { type: 'added', edges: one },
+          { type: 'removed', parent: 1, child: 5 },
+          { type: 'added', edges: two },
+          { type: 'added', edges: edges([1, 1], [5, 5], 'any') },
+        ]);
+      });
+    },
+  },
+  {
+    name: 'pieces of output come back by stream and offset, and the end of the packed files is known',
+    run(place) {
+      const piece = (attempt: number, stream: 'stdout' | 'stderr', offset: number, file: number, position: number) =>
+        ({ attempt: attemptId(attempt), stream, offset, length: 10, file, position }) satisfies OutputPiece;
+      const first = [piece(1, 'stderr', 0, 1, 20), piece(1, 'stdout', 10, 1, 10), piece(1, 'stdout', 0, 1, 0)];
+      const second = [piece(2, 'stdout', 0, 2, 30), piece(1, 'stdout', 20, 2, 0)];
+      return committed(place, [batchOf({ output: first }), batchOf({ output: second })], async (reader) => {
+        assert.deepEqual(await reader.outputPieces(attemptId(1)), [first[2], first[1], second[1], first[0]]);
+        assert.deepEqual(await reader.outputPieces(attemptId(3)), []);
+        assert.deepEqual(await reader.outputEnd(), { file: 2, length: 40 });
+      });
+    },
+  },
+];
+
+/** At least one change of every type, in each of its shapes. */
+const everyChange: readonly Change[] = [
+  { type: 'workflow-registered', workflow: w1, rules },
+  added(1, 1, [command, command, { kind: 'check', held: true, maxAttempts: 2, until: 5 }]),
+  added(4, 4, []),
+  added(4, 4, [{ kind: 'join' }]),
+  { type: 'edges-added', edges: edges([1, 2], [3, 3], 'any') },
+  { type: 'edge-removed', parent: taskId(1), child: taskId(3) },
+  { type: 'tasks-activated', workflow: w1, fromIndex: 1 },
+  { type: 'tasks-aborted', workflow: w1 },
+  { type: 'workflow-moved', workflow: w1, to: 'queued' },
+  { type: 'workflow-moved', workflow: w1, to: 'instantiating', run: 'cold' },
+  { type: 'workflow-closed', workflow: w1 },
+  { type: 'workflow-stopping', workflow: w1, stop: 'fail-fast' },
+  { type: 'workflow-halt-mode', workflow: w1, mode: 'drain' },
+  { type: 'task-changed', task: taskId(1), event: { type: 'held', held: false } },
+  {
+    type: 'task-changed',
+    task: taskId(1),
+    event: { type: 'moved', move: { to: 'queued', notBefore: 0 }, fresh: true },
+  },
+  {
+    type: 'task-changed',
+    task: taskId(2),
+    event: { type: 'moved', move: { to: 'failed', reason: 'lost' }, charge: 'lost' },
+  },
+  {
+    type: 'task-changed',
+    task: taskId(1),
+    event: { type: 'moved', move: { to: 'launched', attempt: attemptId(1), number: 1 } },
+  },
+  { type: 'attempt-recorded', attempt: attemptId(1), task: taskId(1), number: 1, worker: k1 },
+  { type: 'attempt-started', attempt: attemptId(1), startedAt: 1_234 },
+  { type: 'attempt-ended', attempt: attemptId(1), outcome: { kind: 'succeeded' } },
+  {
+    type: 'attempt-ended',
+    attempt: attemptId(1),
+    outcome: { kind: 'never-started', why: 'unable', message: 'a\0b\n' },
+    startedAt: 5,
+    usage: { wallMs: 1, cpuMs: 0.5, peakBytes: 3 },
+    signalledFor: 'cancel',
+  },
+  { type: 'worker-joined', worker: k1, shard: 's', lock: 'l', instance: 'i', host: 'h', slots: 2 },
+  { type: 'worker-gone', worker: k1, why: 'silent' },
+];
+
+const history: readonly ConformanceCase[] = [
+  {
+    name: 'history gives every type of change back as it was, with the time of its turn',
+    run(place) {
+      assert.deepEqual(new Set(everyChange.map(({ type }) => type)), new Set(changeTypes));
+      const batches = [
+        batchOf({ at: 5_000, changes: everyChange.slice(0, 9) }),
+        batchOf({ at: 6_000, changes: everyChange.slice(9) }),
+      ];
+      return committed(place, batches, async (reader) => {
+        const expected = everyChange.map((change, offset) => ({
+          seq: offset + 1,
+          at: offset < 9 ? 5_000 : 6_000,
+          change,
+        }));
+        assert.deepEqual(await reader.history(0, 1_000), expected);
+      });
+    },
+  },
+  {
+    name: 'history can be read from anywhere, as much as is wanted, and goes on after the store was opened again',
+    async run(place) {
+      const started = (id: number): Change => ({ type: 'attempt-started', attempt: attemptId(id), startedAt: id });
+      const changes = Array.from({ length: 1_500 }, (_, offset) => started(offset + 1));
+      const check = async (reader: Reader, written: number) => {
+        for (const [after, limit] of [
+          [0, 1],
+          [0, 256],
+          [255, 2],
+          [256, 700],
+          [999, 50],
+          [1_400, 1_000],
+          [1_500, 5],
+        ] as const) {
+          const expected = changes.slice(0, written).slice(after, after + limit);
+          const entries = await reader.history(after, limit);
+          assert.deepEqual(
+            entries.map(({ change }) => change),
+            expected,
+          );
+          assert.deepEqual(
+            entries.map(({ seq }) => seq),
+            expected.map((_, offset) => after + offset + 1),
+          );
+        }
+      };
+      const first = await place.open();
+      await first.commit(batchOf({ changes: changes.slice(0, 1_000) }));
+      await check(first, 1_000);
+      await first.close();
+      const second = await place.open();
+      await second.commit(batchOf({ changes: changes.slice(1_000, 1_001) }));
+      await second.commit(batchOf({ changes: changes.slice(1_001) }));
+      await check(second, 1_500);
+      await second.close();
+    },
+  },
+];
+
+const atomicity: readonly ConformanceCase[] = [
+  {
+    name: 'a batch that fails leaves nothing behind, and nothing is committed after it',
+    async run(place) {
+      const store = await place.open();
+      const good = batchOf({ changes: [added(1, 1, [command])], definitions: [definition(1, { command: 'true' })] });
+      await store.commit(good);
+      const bad = batchOf({
+        changes: [{ type: 'workflow-closed', workflow: w1 }],
+        definitions: [definition(2, { command: 'true' }), definition(1, { command: 'again' })],
+        rows: { tasks: [taskRow(1)], workflows: [workflowRow(1)] },
+        specs: [{ workflow: w1, spec }],
+      });
+      await assert.rejects(store.commit(bad));
+      await assert.rejects(store.commit(batchOf({})), /after a commit that failed/);
+      await store.close();
+      const again = await place.open();
+      assert.deepEqual(await all(again.taskRows()), []);
+      assert.deepEqual(await all(again.workflowRows()), []);
+      assert.equal(await again.workflowSpec(w1), undefined);
+      await assert.rejects(again.definitions([taskId(2)]));
+      assert.deepEqual(await again.definitions([taskId(1)]), good.definitions);
+      assert.equal((await again.history(0, 10)).length, 1);
+      await again.commit(batchOf({ rows: { tasks: [taskRow(1)] } }));
+      assert.deepEqual(await all(again.taskRows()), [taskRow(1)]);
+      await again.close();
+    },
+  },
+  {
+    name: 'what the giver does to its objects later does not reach the store',
+    run(place) {
+      const task = { ...taskRow(1), used: { attempts: 1, resources: 0, lost: 0, 'never-started': 0 } };
+      const seed: { kind: 'command'; maxAttempts: number } = { kind: 'command', maxAttempts: 2 };
+      const taskSpec = { command: 'true' };
+      const batch = batchOf({
+        changes: [added(1, 1, [seed])],
+        definitions: [definition(1, taskSpec)],
+        rows: { tasks: [task] },
+      });
+      let isFirst = true;
+      return committed(place, [batch], async (reader) => {
+        if (isFirst) {
+          task.used.attempts = 9;
+          seed.maxAttempts = 9;
+          taskSpec.command = 'false';
+          isFirst = false;
+        }
+        assert.equal((await all(reader.taskRows()))[0]?.used.attempts, 1);
+        assert.equal((await all(reader.seedRuns()))[0]?.seeds[0]?.maxAttempts, 2);
+        assert.equal((await reader.definitions([taskId(1)]))[0]?.spec.command, 'true');
+      });
+    },
+  },
+];
+
+export const conformanceCases: readonly ConformanceCase[] = [
+  ...identity,
+  ...rows,
+  ...attempts,
+  ...definitions,
+  ...history,
+  ...atomicity,
+];

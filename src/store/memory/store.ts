@@ -1,0 +1,203 @@
+/**
+ * A store in memory, for tests and the simulator: a disk that outlives whoever opens it.
+ * Owns: copies of what it was given; what the giver does to its objects later can't reach it.
+ * 1. A batch is checked before any of it is taken, so that it is taken as a whole or not at all.
+ */
+import type { AttemptRow } from '../../core/attempt/record.ts';
+import type { Change } from '../../core/change.ts';
+import type { TaskRow } from '../../core/task/columns.ts';
+import type { WorkerRow } from '../../core/worker.ts';
+import type { WorkflowRow } from '../../core/workflow/record.ts';
+import { assert } from '../../model/errors.ts';
+import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
+import { outputStreams } from '../../model/states.ts';
+import type { WorkflowSpec } from '../../protocol/spec.ts';
+import type { Batch, EdgeRow, HistoryEntry, OutputPiece, SeedRun, Store, TaskDefinition } from '../store.ts';
+
+const chunkRows = 10_000;
+
+/** What is on the disk. */
+interface Content {
+  readonly workflows: Map<number, WorkflowRow>;
+  readonly specs: Map<number, WorkflowSpec>;
+  readonly runs: SeedRun[];
+  readonly definitions: Map<number, TaskDefinition>;
+  readonly edges: EdgeRow[];
+  readonly tasks: Map<number, TaskRow>;
+  readonly attempts: Map<number, AttemptRow>;
+  readonly workers: Map<number, WorkerRow>;
+  readonly output: Map<string, OutputPiece>;
+  readonly history: HistoryEntry[];
+}
+
+export class MemoryDisk {
+  readonly #generation: string;
+  readonly #content: Content = {
+    workflows: new Map(),
+    specs: new Map(),
+    runs: [],
+    definitions: new Map(),
+    edges: [],
+    tasks: new Map(),
+    attempts: new Map(),
+    workers: new Map(),
+    output: new Map(),
+    history: [],
+  };
+  #epoch = 0;
+
+  constructor(generation: string) {
+    this.#generation = generation;
+  }
+
+  open(): Store {
+    return new MemoryStore(this.#content, this.#generation, ++this.#epoch);
+  }
+}
+
+class MemoryStore implements Store {
+  readonly epoch: number;
+  readonly generation: string;
+  readonly #content: Content;
+  #isClosed = false;
+  #hasFailed = false;
+
+  constructor(content: Content, generation: string, epoch: number) {
+    this.#content = content;
+    this.generation = generation;
+    this.epoch = epoch;
+  }
+
+  async commit(batch: Batch): Promise<void> {
+    assert(!this.#isClosed, 'a store that is closed takes nothing');
+    assert(!this.#hasFailed, 'nothing is committed after a commit that failed');
+    this.#hasFailed = true;
+    const copy = structuredClone(batch);
+    this.#check(copy);
+    this.#take(copy);
+    this.#hasFailed = false;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+
+  async lastAttempt(): Promise<number> {
+    let last = 0;
+    for (const id of this.#content.attempts.keys()) last = Math.max(last, id);
+    return last;
+  }
+
+  workflowRows(): AsyncIterable<readonly WorkflowRow[]> {
+    return chunks(byId(this.#content.workflows));
+  }
+
+  seedRuns(): AsyncIterable<readonly SeedRun[]> {
+    return chunks(this.#content.runs);
+  }
+
+  edgeRows(): AsyncIterable<readonly EdgeRow[]> {
+    return chunks(this.#content.edges);
+  }
+
+  taskRows(): AsyncIterable<readonly TaskRow[]> {
+    return chunks(byId(this.#content.tasks));
+  }
+
+  openAttempts(): AsyncIterable<readonly AttemptRow[]> {
+    const { attempts, tasks } = this.#content;
+    const isOpen = ({ id, task, outcome }: AttemptRow): boolean =>
+      outcome === undefined || (outcome.kind === 'lost' && tasks.get(task)?.lastAttempt === id);
+    return chunks(byId(attempts).filter(isOpen));
+  }
+
+  workerRows(): AsyncIterable<readonly WorkerRow[]> {
+    return chunks(byId(this.#content.workers));
+  }
+
+  async workflowSpec(workflow: WorkflowId): Promise<WorkflowSpec | undefined> {
+    return this.#content.specs.get(workflow);
+  }
+
+  async definitions(tasks: readonly TaskId[]): Promise<TaskDefinition[]> {
+    return tasks.map((task) => {
+      const definition = this.#content.definitions.get(task);
+      assert(definition !== undefined, `task ${task} is defined`);
+      return definition;
+    });
+  }
+
+  async attempts(ids: readonly AttemptId[]): Promise<(AttemptRow | undefined)[]> {
+    return ids.map((id) => this.#content.attempts.get(id));
+  }
+
+  async attemptsBack(last: AttemptId): Promise<AttemptRow[]> {
+    const { attempts } = this.#content;
+    const found: AttemptRow[] = [];
+    for (let row = attempts.get(last); row !== undefined; row = attempts.get(row.previous)) found.push(row);
+    return found.reverse();
+  }
+
+  async outputPieces(attempt: AttemptId): Promise<OutputPiece[]> {
+    const order = (piece: OutputPiece): number => outputStreams.indexOf(piece.stream);
+    return [...this.#content.output.values()]
+      .filter((piece) => piece.attempt === attempt)
+      .sort((a, b) => order(a) - order(b) || a.offset - b.offset);
+  }
+
+  async outputEnd(): Promise<{ file: number; length: number }> {
+    const end = { file: 0, length: 0 };
+    for (const { file, position, length } of this.#content.output.values()) {
+      if (file > end.file) Object.assign(end, { file, length: 0 });
+      if (file === end.file) end.length = Math.max(end.length, position + length);
+    }
+    return end;
+  }
+
+  async history(after: number, limit: number): Promise<HistoryEntry[]> {
+    return this.#content.history.slice(after, after + limit);
+  }
+
+  #check({ definitions, specs, changes }: Batch): void {
+    const known = this.#content;
+    for (const { id } of definitions) assert(!known.definitions.has(id), `task ${id} is defined once`);
+    for (const { workflow } of specs) assert(!known.specs.has(workflow), `w${workflow} is specified once`);
+    const lastRun = known.runs.at(-1);
+    for (const change of changes) {
+      if (change.type !== 'tasks-added' || lastRun === undefined) continue;
+      assert(change.first >= lastRun.first + lastRun.seeds.length, `tasks from ${change.first} on are added once`);
+    }
+  }
+
+  #take({ at, changes, rows, specs, definitions, output }: Batch): void {
+    const content = this.#content;
+    for (const { workflow, spec } of specs) content.specs.set(workflow, spec);
+    for (const definition of definitions) content.definitions.set(definition.id, definition);
+    for (const row of rows.workflows) content.workflows.set(row.id, row);
+    for (const row of rows.tasks) content.tasks.set(row.id, row);
+    for (const row of rows.attempts) content.attempts.set(row.id, row);
+    for (const row of rows.workers) content.workers.set(row.id, row);
+    for (const piece of output) content.output.set(`${piece.attempt} ${piece.stream} ${piece.offset}`, piece);
+    for (const change of changes) {
+      this.#takeStructure(change);
+      content.history.push({ seq: content.history.length + 1, at, change });
+    }
+  }
+
+  #takeStructure(change: Change): void {
+    const { runs, edges } = this.#content;
+    if (change.type === 'tasks-added' && change.seeds.length > 0) {
+      const { type: _, ...run } = change;
+      runs.push(run);
+    }
+    if (change.type === 'edges-added') edges.push({ type: 'added', edges: change.edges });
+    if (change.type === 'edge-removed') edges.push({ ...change, type: 'removed' });
+  }
+}
+
+const byId = <Row extends { readonly id: number }>(rows: ReadonlyMap<number, Row>): Row[] =>
+  [...rows.values()].sort((a, b) => a.id - b.id);
+
+async function* chunks<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]> {
+  for (let from = 0; from < rows.length; from += chunkRows) yield rows.slice(from, from + chunkRows);
+}

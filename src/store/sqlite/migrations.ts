@@ -1,0 +1,90 @@
+/**
+ * The schema and how it came to be: migration N makes version N out of N - 1. One that was released is never edited.
+ *
+ * The layout follows what a commit costs: rowid tables keyed by dense ids and written in the order of their ids; no
+ * secondary index; what never changes lies apart from what does, and a task has a row in `task` only from its first
+ * change on. Codes are positions in the lists of src/model/states.ts.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { DroverError } from '../../model/errors.ts';
+import { transaction } from './transaction.ts';
+
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+  -- Texts that many rows share, by the SHA-256 of their content.
+  CREATE TABLE text (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, body TEXT NOT NULL);
+
+  CREATE TABLE workflow (
+    id INTEGER PRIMARY KEY, rules TEXT NOT NULL, state INTEGER NOT NULL, open INTEGER NOT NULL, stop TEXT,
+    halt_mode INTEGER, run INTEGER NOT NULL, created_at INTEGER NOT NULL, started_at INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL
+  );
+  CREATE TABLE workflow_spec (workflow INTEGER PRIMARY KEY, spec TEXT NOT NULL, env INTEGER NOT NULL);
+
+  -- Tasks that were added together: consecutive ids and indices of one workflow.
+  CREATE TABLE run (
+    first INTEGER PRIMARY KEY, workflow INTEGER NOT NULL, first_index INTEGER NOT NULL, seeds TEXT NOT NULL
+  );
+  CREATE TABLE definition (
+    id INTEGER PRIMARY KEY, workflow INTEGER NOT NULL, position INTEGER NOT NULL, command TEXT, rest TEXT
+  );
+  -- In the order of writing; a removed edge has no kind.
+  CREATE TABLE edge (
+    id INTEGER PRIMARY KEY, parent_from INTEGER NOT NULL, parent_to INTEGER NOT NULL, child_from INTEGER NOT NULL,
+    child_to INTEGER NOT NULL, kind INTEGER
+  );
+  CREATE TABLE task (
+    id INTEGER PRIMARY KEY, state INTEGER NOT NULL, reason INTEGER NOT NULL, held INTEGER NOT NULL,
+    used_attempts INTEGER NOT NULL, used_resources INTEGER NOT NULL, used_lost INTEGER NOT NULL,
+    used_never_started INTEGER NOT NULL, attempt_number INTEGER NOT NULL, last_attempt INTEGER NOT NULL,
+    not_before INTEGER NOT NULL
+  );
+  CREATE TABLE attempt (
+    id INTEGER PRIMARY KEY, task INTEGER NOT NULL, number INTEGER NOT NULL, previous INTEGER NOT NULL,
+    worker INTEGER NOT NULL, recorded_at INTEGER NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL,
+    outcome INTEGER, detail TEXT, wall_ms INTEGER, cpu_ms INTEGER, peak_bytes INTEGER, signalled_for TEXT
+  );
+  CREATE TABLE worker (
+    id INTEGER PRIMARY KEY, shard TEXT NOT NULL, lock TEXT NOT NULL, instance TEXT NOT NULL, host TEXT NOT NULL,
+    slots INTEGER NOT NULL, state INTEGER NOT NULL, joined_at INTEGER NOT NULL, gone_for TEXT
+  );
+  CREATE TABLE output_piece (
+    attempt INTEGER NOT NULL, stream INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL,
+    file INTEGER NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (attempt, stream, offset)
+  ) WITHOUT ROWID;
+  CREATE TABLE output_file (file INTEGER PRIMARY KEY, length INTEGER NOT NULL);
+
+  -- Pages of changes, by the number of their last one.
+  CREATE TABLE history (last INTEGER PRIMARY KEY, at INTEGER NOT NULL, count INTEGER NOT NULL, data TEXT NOT NULL);
+  `,
+];
+
+/** Brings the schema up to date, each step as a whole. `path` is for messages. */
+export function migrate(database: DatabaseSync, path: string, steps: readonly string[] = migrations): void {
+  const version = versionOf(database, path);
+  if (version > steps.length) {
+    throw new DroverError(
+      'store-newer',
+      `${path} has schema version ${version}; this Drover knows versions up to ${steps.length}`,
+    );
+  }
+  for (let next = version; next < steps.length; next++) {
+    transaction(database, () => {
+      database.exec(steps[next] as string);
+      database.prepare("INSERT OR REPLACE INTO meta VALUES ('version', ?)").run(next + 1);
+    });
+  }
+}
+
+/** 0 for a file without tables. */
+function versionOf(database: DatabaseSync, path: string): number {
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  if (tables.length === 0) return 0;
+  const row = tables.some(({ name }) => name === 'meta')
+    ? database.prepare("SELECT value FROM meta WHERE key = 'version'").get()
+    : undefined;
+  if (typeof row?.value !== 'number') throw new DroverError('store-damaged', `${path} is not a store of Drover`);
+  return row.value;
+}

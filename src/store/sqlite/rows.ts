@@ -1,0 +1,180 @@
+/** Rows as the values of their SQL columns, in the order of the table's columns, and back. */
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type { AttemptRow } from '../../core/attempt/record.ts';
+import type { Usage } from '../../core/change.ts';
+import type { TaskRow } from '../../core/task/columns.ts';
+import type { WorkerRow } from '../../core/worker.ts';
+import type { WorkflowRow } from '../../core/workflow/record.ts';
+import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../../model/ids.ts';
+import {
+  edgeKinds,
+  haltModes,
+  type OutputStream,
+  outcomeKinds,
+  outputStreams,
+  type TaskState,
+  taskStates,
+  workerStates,
+  workflowStates,
+} from '../../model/states.ts';
+import type { TaskSpec } from '../../protocol/spec.ts';
+import { decodeSeeds } from '../seeds.ts';
+import type { EdgeRow, OutputPiece, SeedRun, TaskDefinition } from '../store.ts';
+
+type Values = SQLInputValue[];
+/** A row as node:sqlite gives it; each function below knows the types of its table. */
+export type Columns = SQLOutputValue[];
+
+const codeOf = <Name extends string>(names: readonly Name[], name: Name): number => names.indexOf(name);
+
+export function workflowValues(row: WorkflowRow): Values {
+  const { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt } = row;
+  const mode = haltMode === undefined ? null : codeOf(haltModes, haltMode);
+  const stateCode = codeOf(workflowStates, state);
+  return [id, JSON.stringify(rules), stateCode, Number(open), stop ?? null, mode, run, createdAt, startedAt, endedAt];
+}
+
+export function workflowRow(columns: Columns): WorkflowRow {
+  const [id, rules, state, open, stop, mode, run, createdAt, startedAt, endedAt] = columns as [
+    ...[id: WorkflowId, rules: string, state: number, open: number],
+    ...[stop: WorkflowRow['stop'] | null, mode: number | null, run: number],
+    ...[createdAt: number, startedAt: number, endedAt: number],
+  ];
+  return {
+    id,
+    rules: JSON.parse(rules) as WorkflowRow['rules'],
+    state: workflowStates[state] as WorkflowRow['state'],
+    open: open === 1,
+    stop: stop ?? undefined,
+    haltMode: mode === null ? undefined : haltModes[mode],
+    run,
+    createdAt,
+    startedAt,
+    endedAt,
+  };
+}
+
+export function taskValues({ id, state, reason, held, used, attemptNumber, lastAttempt, notBefore }: TaskRow): Values {
+  const spent = [used.attempts, used.resources, used.lost, used['never-started']];
+  return [id, codeOf(taskStates, state), reason, Number(held), ...spent, attemptNumber, lastAttempt, notBefore];
+}
+
+export function taskRow(columns: Columns): TaskRow {
+  const [id, state, reason, held, attempts, resources, lost, neverStarted, attemptNumber, last, notBefore] =
+    columns as [
+      ...[id: TaskId, state: number, reason: number, held: number],
+      ...[attempts: number, resources: number, lost: number, neverStarted: number],
+      ...[attemptNumber: number, last: number, notBefore: number],
+    ];
+  return {
+    id,
+    state: taskStates[state] as TaskState,
+    reason,
+    held: held === 1,
+    used: { attempts, resources, lost, 'never-started': neverStarted },
+    attemptNumber,
+    lastAttempt: last,
+    notBefore,
+  };
+}
+
+export function attemptValues(row: AttemptRow): Values {
+  const { id, task, number, previous, worker, recordedAt, startedAt, endedAt, outcome, usage, signalledFor } = row;
+  const code = outcome === undefined ? null : codeOf(outcomeKinds, outcome.kind);
+  const used = usage === undefined ? [null, null, null] : [usage.wallMs, usage.cpuMs, usage.peakBytes ?? null];
+  const ended = [code, outcome === undefined ? null : detailOf(outcome), ...used, signalledFor ?? null];
+  return [id, task, number, previous, worker, recordedAt, startedAt, endedAt, ...ended];
+}
+
+/** What an outcome says beyond its kind; most say nothing. */
+function detailOf(outcome: NonNullable<AttemptRow['outcome']>): string | null {
+  if (outcome.kind === 'succeeded') return null;
+  const { kind: _, ...detail } = outcome;
+  return Object.keys(detail).length === 0 ? null : JSON.stringify(detail);
+}
+
+export function attemptRow(columns: Columns): AttemptRow {
+  const [id, task, number, previous, worker, recordedAt, startedAt, endedAt, outcome, detail, ...rest] = columns as [
+    ...[id: AttemptId, task: TaskId, number: number, previous: number, worker: WorkerId],
+    ...[recordedAt: number, startedAt: number, endedAt: number, outcome: number | null, detail: string | null],
+    ...[wallMs: number | null, cpuMs: number | null, peakBytes: number | null, signalledFor: string | null],
+  ];
+  const [wallMs, cpuMs, peakBytes, signalledFor] = rest;
+  return {
+    id,
+    task,
+    number,
+    previous,
+    worker,
+    recordedAt,
+    startedAt,
+    endedAt,
+    outcome: outcome === null ? undefined : outcomeOf(outcome, detail),
+    usage: wallMs === null || cpuMs === null ? undefined : usageOf(wallMs, cpuMs, peakBytes),
+    signalledFor: signalledFor ?? undefined,
+  };
+}
+
+const outcomeOf = (code: number, detail: string | null): AttemptRow['outcome'] =>
+  ({ kind: outcomeKinds[code], ...(detail === null ? {} : (JSON.parse(detail) as object)) }) as AttemptRow['outcome'];
+
+const usageOf = (wallMs: number, cpuMs: number, peakBytes: number | null): Usage =>
+  peakBytes === null ? { wallMs, cpuMs } : { wallMs, cpuMs, peakBytes };
+
+export function workerValues({ id, shard, lock, instance, host, slots, state, joinedAt, goneFor }: WorkerRow): Values {
+  return [id, shard, lock, instance, host, slots, codeOf(workerStates, state), joinedAt, goneFor ?? null];
+}
+
+export function workerRow(columns: Columns): WorkerRow {
+  const [id, shard, lock, instance, host, slots, state, joinedAt, goneFor] = columns as [
+    ...[id: WorkerId, shard: string, lock: string, instance: string, host: string],
+    ...[slots: number, state: number, joinedAt: number, goneFor: string | null],
+  ];
+  const stateName = workerStates[state] as WorkerRow['state'];
+  return { id, shard, lock, instance, host, slots, state: stateName, joinedAt, goneFor: goneFor ?? undefined };
+}
+
+/** The command apart: it may be large, and JSON would only escape it. */
+export function definitionValues({ id, workflow, index, spec }: TaskDefinition): Values {
+  const { command, ...rest } = spec;
+  const text = JSON.stringify(rest);
+  return [id, workflow, index, command ?? null, text === '{}' ? null : text];
+}
+
+export function definitionRow(columns: Columns): TaskDefinition {
+  const [id, workflow, index, command, rest] = columns as [TaskId, WorkflowId, number, string | null, string | null];
+  const others = rest === null ? {} : (JSON.parse(rest) as TaskSpec);
+  return { id, workflow, index, spec: command === null ? others : { command, ...others } };
+}
+
+export function seedRun(columns: Columns): SeedRun {
+  const [first, workflow, firstIndex, seeds] = columns as [TaskId, WorkflowId, number, string];
+  return { workflow, first, firstIndex, seeds: decodeSeeds(seeds) };
+}
+
+/** Without the key, which is the order of writing. */
+export function edgeValues(row: EdgeRow): Values {
+  if (row.type === 'removed') return [row.parent, row.parent, row.child, row.child, null];
+  const { parents, children, after } = row.edges;
+  return [parents.from, parents.to, children.from, children.to, codeOf(edgeKinds, after)];
+}
+
+export function edgeRow(columns: Columns): EdgeRow {
+  const [, parentFrom, parentTo, childFrom, childTo, kind] = columns as [
+    ...[id: number, parentFrom: TaskId, parentTo: TaskId, childFrom: TaskId, childTo: TaskId, kind: number | null],
+  ];
+  if (kind === null) return { type: 'removed', parent: parentFrom, child: childFrom };
+  const ranges = { parents: { from: parentFrom, to: parentTo }, children: { from: childFrom, to: childTo } };
+  return { type: 'added', edges: { ...ranges, after: edgeKinds[kind] as (typeof edgeKinds)[number] } };
+}
+
+export function outputValues({ attempt, stream, offset, length, file, position }: OutputPiece): Values {
+  return [attempt, codeOf(outputStreams, stream), offset, length, file, position];
+}
+
+export function outputPiece(columns: Columns): OutputPiece {
+  const [attempt, stream, offset, length, file, position] = columns as [
+    ...[attempt: AttemptId, stream: number, offset: number, length: number, file: number, position: number],
+  ];
+  return { attempt, stream: outputStreams[stream] as OutputStream, offset, length, file, position };
+}

@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { taskId, workflowId } from '../../model/ids.ts';
+import { batchOf } from '../samples.ts';
+import { smallDisk } from './fixtures/small-disk.ts';
+import { migrate, migrations } from './migrations.ts';
+import { openSqliteStore } from './store.ts';
+
+const committer = join(import.meta.dirname, 'fixtures', 'committer.ts');
+const tasksPerBatch = 20;
+
+let directory: string;
+let file: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'drover-sqlite-'));
+  file = join(directory, 'drover.db');
+});
+
+afterEach(() => rmSync(directory, { recursive: true }));
+
+const refusal = (code: string, path = file) =>
+  expect.objectContaining({ code, message: expect.stringContaining(path) });
+
+/** All lines that the process says; `onLine` sees each as it comes. */
+async function linesOf(child: ChildProcess, onLine: (lines: readonly string[]) => void = () => {}): Promise<string[]> {
+  const lines: string[] = [];
+  if (child.stdout === null) throw new Error('the process has no output');
+  const reader = createInterface(child.stdout);
+  reader.on('line', (line) => {
+    lines.push(line);
+    onLine(lines);
+  });
+  await Promise.all([once(reader, 'close'), once(child, 'exit')]);
+  return lines;
+}
+
+/** How many batches of the committer there are; each must be there as a whole. */
+async function wholeBatches(at: string): Promise<number> {
+  const store = openSqliteStore(at);
+  const count = (await store.history(0, Number.MAX_SAFE_INTEGER)).length;
+  let rows = 0;
+  for await (const chunk of store.taskRows()) rows += chunk.length;
+  const ids = Array.from({ length: count * tasksPerBatch }, (_, offset) => taskId(offset + 1));
+  expect(await store.definitions(ids)).toHaveLength(rows);
+  expect(rows).toBe(count * tasksPerBatch);
+  await expect(store.definitions([taskId(rows + 1)])).rejects.toThrow();
+  await store.close();
+  return count;
+}
+
+describe('a commit', () => {
+  it('that was acknowledged survives kill -9, and one that was not is there as a whole or not at all', async () => {
+    for (const killAfter of [1, 2, 3, 5, 8, 13, 21, 34, 55, 89]) {
+      const child = spawn(process.execPath, [committer, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const lines = await linesOf(child, ({ length }) => {
+        if (length === killAfter) child.kill('SIGKILL');
+      });
+      expect(child.signalCode).toBe('SIGKILL');
+      const acknowledged = Number(lines.at(-1));
+      expect(await wholeBatches(directory)).toBeGreaterThanOrEqual(acknowledged);
+    }
+  });
+
+  it('that the disk has no room for fails, and so do all after it; what was acknowledged is there', async () => {
+    const disk = smallDisk(directory);
+    try {
+      const child = disk.run(process.execPath, [committer, disk.directory]);
+      const lines = await linesOf(child);
+      expect(lines.slice(-2)).toEqual(['store-unwritable', expect.stringContaining('after a commit that failed')]);
+      disk.grow();
+      expect(await wholeBatches(disk.directory)).toBe(Number(lines.at(-3)));
+    } finally {
+      disk.remove();
+    }
+  });
+
+  it('of an environment that is there already keeps it once', async () => {
+    const store = openSqliteStore(directory);
+    const env = { PATH: '/usr/bin', HOME: '/home/user' };
+    const spec = { cwd: '/', shell: '/bin/sh', env, maxAttempts: 1, terminationMs: 1, failFast: false, open: false };
+    for (let id = 1; id <= 5; id++) await store.commit(batchOf({ specs: [{ workflow: workflowId(id), spec }] }));
+    await store.close();
+    const database = new DatabaseSync(file);
+    expect(database.prepare('SELECT count(*) AS count FROM text').get()).toEqual({ count: 1 });
+    database.close();
+  });
+});
+
+describe('opening', () => {
+  it('makes a store that writes through a log', async () => {
+    const store = openSqliteStore(directory);
+    const database = new DatabaseSync(file);
+    expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+    database.close();
+    await store.close();
+  });
+
+  it('takes an empty file for a new store', async () => {
+    writeFileSync(file, '');
+    const store = openSqliteStore(directory);
+    expect(store.epoch).toBe(1);
+    await store.close();
+  });
+
+  it('refuses a store of a newer version, and leaves it as it is', async () => {
+    await openSqliteStore(directory).close();
+    const database = new DatabaseSync(file);
+    database.prepare("UPDATE meta SET value = ? WHERE key = 'version'").run(migrations.length + 1);
+    database.close();
+    expect(() => openSqliteStore(directory)).toThrow(refusal('store-newer'));
+    const after = new DatabaseSync(file);
+    expect(after.prepare("SELECT value FROM meta WHERE key = 'epoch'").get()).toEqual({ value: 1 });
+    after.close();
+  });
+
+  it('refuses a file that is not a database', () => {
+    writeFileSync(file, 'not a database, but long enough to have a header of one hundred bytes. '.repeat(20));
+    expect(() => openSqliteStore(directory)).toThrow(refusal('store-damaged'));
+  });
+
+  it('refuses a database of someone else', () => {
+    const database = new DatabaseSync(file);
+    database.exec('CREATE TABLE other (id INTEGER)');
+    database.close();
+    expect(() => openSqliteStore(directory)).toThrow(refusal('store-damaged'));
+  });
+
+  it('refuses a database whose pages are damaged', async () => {
+    await openSqliteStore(directory).close();
+    const bytes = readFileSync(file);
+    // The header stays, the schema behind it does not.
+    writeFileSync(file, bytes.fill(0xff, 100, 4096));
+    expect(() => openSqliteStore(directory)).toThrow(refusal('store-damaged'));
+  });
+
+  it('refuses a path that can not be a file, and one below a file', () => {
+    mkdirSync(file);
+    expect(() => openSqliteStore(directory)).toThrow(refusal('store-unwritable'));
+    const below = join(directory, 'file');
+    writeFileSync(below, '');
+    expect(() => openSqliteStore(below)).toThrow(refusal('store-unwritable', join(below, 'drover.db')));
+  });
+});
+
+describe('a migration', () => {
+  const older = ['CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID; CREATE TABLE sheep (id INTEGER)'];
+  const step = 'ALTER TABLE sheep ADD COLUMN name TEXT';
+
+  const versionOf = (database: DatabaseSync) =>
+    database.prepare("SELECT value FROM meta WHERE key = 'version'").get()?.value;
+
+  it('brings an older store up to date, step by step, with what is in it', () => {
+    const database = new DatabaseSync(file);
+    migrate(database, file, older);
+    database.exec('INSERT INTO sheep VALUES (7)');
+    migrate(database, file, [...older, step, "UPDATE sheep SET name = 'Dolly'"]);
+    expect(database.prepare('SELECT * FROM sheep').all()).toEqual([{ id: 7, name: 'Dolly' }]);
+    expect(versionOf(database)).toBe(3);
+    database.close();
+  });
+
+  it('that fails leaves the store at the version before it', () => {
+    const database = new DatabaseSync(file);
+    migrate(database, file, older);
+    expect(() => migrate(database, file, [...older, step, `${step}2; SELECT nonsense`])).toThrow();
+    expect(versionOf(database)).toBe(2);
+    expect(
+      database
+        .prepare('SELECT * FROM sheep')
+        .columns()
+        .map(({ name }) => name),
+    ).toEqual(['id', 'name']);
+    database.close();
+  });
+});

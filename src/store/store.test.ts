@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, it } from 'vitest';
+import { conformanceCases, type Place } from './conformance.ts';
+import { MemoryDisk } from './memory/store.ts';
+import { openSqliteStore } from './sqlite/store.ts';
+
+const directories: string[] = [];
+
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
+});
+
+function memoryPlace(): Place {
+  const disk = new MemoryDisk('generation');
+  return { open: async () => disk.open() };
+}
+
+function sqlitePlace(): Place {
+  const directory = mkdtempSync(join(tmpdir(), 'drover-store-'));
+  directories.push(directory);
+  return { open: async () => openSqliteStore(directory) };
+}
+
+describe.each([
+  ['memory', memoryPlace],
+  ['SQLite', sqlitePlace],
+])('the %s store', (_, placeOf) => {
+  for (const { name, run } of conformanceCases) it(name, () => run(placeOf()));
+});

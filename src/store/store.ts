@@ -1,0 +1,95 @@
+/**
+ * The store's two sides. A `Writer` makes a batch durable as a whole, or throws and has written nothing; a `Reader`
+ * gives what was committed. Rows are the truth; history holds every change in order, and folding it gives the rows.
+ * A store decides nothing: it has no idea of states and transitions beyond their encoding.
+ */
+import type { AttemptRow } from '../core/attempt/record.ts';
+import type { Change, Edges, TaskSeed } from '../core/change.ts';
+import type { DirtyRows } from '../core/cluster.ts';
+import type { TaskRow } from '../core/task/columns.ts';
+import type { WorkerRow } from '../core/worker.ts';
+import type { WorkflowRow } from '../core/workflow/record.ts';
+import type { AttemptId, TaskId, WorkflowId } from '../model/ids.ts';
+import type { OutputStream } from '../model/states.ts';
+import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+
+/** What was said of a task when it was added; never changes. */
+export interface TaskDefinition {
+  readonly id: TaskId;
+  readonly workflow: WorkflowId;
+  readonly index: number;
+  readonly spec: TaskSpec;
+}
+
+/** A piece of an attempt's output: which bytes of the stream, and where in which packed file they are. */
+export interface OutputPiece {
+  readonly attempt: AttemptId;
+  readonly stream: OutputStream;
+  readonly offset: number;
+  readonly length: number;
+  readonly file: number;
+  readonly position: number;
+}
+
+export interface Batch {
+  /** The time of the turn: of every change in it. */
+  readonly at: number;
+  readonly changes: readonly Change[];
+  readonly rows: DirtyRows;
+  readonly specs: readonly { readonly workflow: WorkflowId; readonly spec: WorkflowSpec }[];
+  readonly definitions: readonly TaskDefinition[];
+  readonly output: readonly OutputPiece[];
+}
+
+export interface HistoryEntry {
+  readonly seq: number;
+  readonly at: number;
+  readonly change: Change;
+}
+
+/** Tasks of one workflow with consecutive ids and indices, without their commands. */
+export interface SeedRun {
+  readonly workflow: WorkflowId;
+  readonly first: TaskId;
+  readonly firstIndex: number;
+  readonly seeds: readonly TaskSeed[];
+}
+
+export type EdgeRow =
+  | { readonly type: 'added'; readonly edges: Edges }
+  | { readonly type: 'removed'; readonly parent: TaskId; readonly child: TaskId };
+
+export interface Writer {
+  /** Resolves when the batch is durable. A failure leaves the store as it was. */
+  commit(batch: Batch): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The async iterables give rows in chunks, in the order of their ids (edges: of their writing). */
+export interface Reader {
+  /** Rises by one with every opening for writing: which controller wrote. */
+  readonly epoch: number;
+  /** Random, made with the store: which store. */
+  readonly generation: string;
+  /** The highest attempt id ever recorded. */
+  lastAttempt(): Promise<number>;
+  workflowRows(): AsyncIterable<readonly WorkflowRow[]>;
+  seedRuns(): AsyncIterable<readonly SeedRun[]>;
+  edgeRows(): AsyncIterable<readonly EdgeRow[]>;
+  taskRows(): AsyncIterable<readonly TaskRow[]>;
+  /** Attempts that have not ended, and ended ones whose outcome is `lost` and which are their task's last. */
+  openAttempts(): AsyncIterable<readonly AttemptRow[]>;
+  workerRows(): AsyncIterable<readonly WorkerRow[]>;
+  workflowSpec(workflow: WorkflowId): Promise<WorkflowSpec | undefined>;
+  /** In the order asked for; an unknown id is an error. */
+  definitions(tasks: readonly TaskId[]): Promise<TaskDefinition[]>;
+  attempts(ids: readonly AttemptId[]): Promise<(AttemptRow | undefined)[]>;
+  /** All attempts of a task, first to last, found from its last one back. */
+  attemptsBack(last: AttemptId): Promise<AttemptRow[]>;
+  outputPieces(attempt: AttemptId): Promise<OutputPiece[]>;
+  /** The highest packed file and its length as far as pieces use it. */
+  outputEnd(): Promise<{ file: number; length: number }>;
+  history(after: number, limit: number): Promise<HistoryEntry[]>;
+}
+
+export interface Store extends Reader, Writer {}
