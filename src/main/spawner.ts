@@ -1,0 +1,74 @@
+/**
+ * The spawner process: frames on stdin, frames on stdout, complaints on stderr.
+ * However it ends (end of stdin, a signal, a broken pipe, a bug), everything below it is dead first.
+ */
+
+import { readdirSync } from 'node:fs';
+import { constants } from 'node:os';
+import { realClock } from '../platform/node/clock.ts';
+import type { Libc } from '../platform/node/libc.ts';
+import { loadLibc } from '../platform/node/libc.ts';
+import type { ToSpawner } from '../protocol/spawner.ts';
+import { decodeFrame, LineSplitter } from '../protocol/spawner.ts';
+import { GroupKin } from '../spawner/group-kin.ts';
+import { AdoptingKin } from '../spawner/kin.ts';
+import { PosixLauncher } from '../spawner/launcher.ts';
+import { NodeLauncher } from '../spawner/node-launcher.ts';
+import { Outbox } from '../spawner/outbox.ts';
+import type { SpawnerOptions } from '../spawner/spawner.ts';
+import { Spawner } from '../spawner/spawner.ts';
+
+const EXIT_BUG = 70;
+const EXIT_SIGNAL = 128;
+/** `--launcher=node` runs without koffi where it is there, to test or to rule it out. */
+const plainLauncher = process.argv.includes('--launcher=node');
+
+let dying = false;
+let spawner: Spawner | undefined;
+
+function die(code: number, complaint?: unknown): void {
+  if (dying) return;
+  dying = true;
+  try {
+    spawner?.killEverything();
+    if (complaint !== undefined) process.stderr.write(`drover spawner: ${describe(complaint)}\n`);
+  } finally {
+    process.exit(code);
+  }
+}
+
+function describe(complaint: unknown): string {
+  return complaint instanceof Error ? (complaint.stack ?? complaint.message) : String(complaint);
+}
+
+function machinery(libc: Libc | undefined): Pick<SpawnerOptions, 'launcher' | 'kin'> {
+  if (!libc?.becomeSubreaper()) return { launcher: new NodeLauncher(), kin: new GroupKin() };
+  // The worker's lock, among others: a task that inherited it would hold it after the worker's death.
+  for (const fd of readdirSync('/proc/self/fd').map(Number)) if (fd > 2) libc.closeOnExec(fd);
+  return { launcher: new PosixLauncher(libc), kin: new AdoptingKin() };
+}
+
+process.on('uncaughtException', (error) => die(EXIT_BUG, error));
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  process.on(signal, () => die(EXIT_SIGNAL + constants.signals[signal]));
+}
+
+const outbox = new Outbox(process.stdout, (blocked) => (blocked ? process.stdin.pause() : process.stdin.resume()));
+process.stdout.on('error', () => die(0));
+
+spawner = new Spawner({
+  ...machinery(plainLauncher ? undefined : loadLibc()),
+  clock: { epochMs: realClock().now, monotonicMs: () => performance.now() },
+  send: (message) => outbox.send(message),
+  onStopped: () => outbox.finish(() => die(0)),
+});
+
+const lines = new LineSplitter();
+process.stdin.setEncoding('utf8');
+process.stdin.on('data', (chunk: string) => {
+  for (const line of lines.push(chunk)) {
+    for (const message of decodeFrame<ToSpawner>(line)) spawner?.handle(message);
+  }
+});
+process.stdin.on('error', () => die(0));
+process.stdin.on('close', () => die(0));

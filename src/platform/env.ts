@@ -1,0 +1,49 @@
+/**
+ * The world as the shells see it. `node/` is the real one; the simulator has another, with the same interfaces, in
+ * which time, sockets, processes and disks do what its seed says.
+ */
+
+export interface Clock {
+  /**
+   * Ms since the epoch as this process counts them: read once from the wall, then carried on by a clock that never
+   * jumps and counts suspend. A wall clock that is set while we run moves nothing here.
+   */
+  now(): number;
+  /** Calls back once at that time, or soon after. */
+  at(time: number, callback: () => void): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** One end of a connection that carries whole texts in order. */
+export interface Link {
+  /** Returns false when the peer does not take what it is sent, and the link was dropped for it. */
+  send(text: string): boolean;
+  close(why: string): void;
+}
+
+export interface LinkListener {
+  onText(text: string): void;
+  /** Once, and nothing after it. */
+  onClose(why: string): void;
+}
+
+export interface Net {
+  /** The listener hears of a failure to connect as a close. `onOpen` comes first otherwise. */
+  connect(address: LinkAddress, listener: LinkListener & { onOpen(): void }): Link;
+}
+
+export interface LinkAddress {
+  readonly url: string;
+  readonly token: string;
+  /** The one that the peer must show, off loopback. */
+  readonly certificate?: string;
+}
+
+export interface Log {
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}

@@ -1,0 +1,152 @@
+/**
+ * What a worker and its spawner say to each other: NDJSON over the spawner's stdin and stdout, where a line is one
+ * array of messages, so that many starts or ends travel in one frame.
+ * Both ends come from the same release and a pipe joins them, hence no version and no validation beyond the limit.
+ */
+
+/** Characters of one line; the encoder splits before, the splitter refuses after. */
+export const SPAWNER_LINE_CHARS_MAX = 16 * 1024 * 1024;
+/** What outlives a task's main process may end by itself within this time. */
+export const LEFTOVER_GRACE_MS = 200;
+/** Then it gets SIGTERM, and after this time SIGKILL. */
+export const LEFTOVER_TERM_MS = 1_000;
+/** A kernel takes no argument or environment entry of this size or more (MAX_ARG_STRLEN). */
+export const ARGUMENT_BYTES_MAX = 128 * 1024;
+/** Set by the spawner for each task, `<pid of the spawner>.<key>`: finds the task of an orphan. */
+export const SPAWN_KEY_VARIABLE = 'DROVER_SPAWN_KEY';
+
+export type OutputFile = {
+  readonly path: string;
+  /** `append` files are kept open for the tasks that follow, until `closeFile`. */
+  readonly mode: 'append' | 'truncate';
+};
+
+export type StartTask = {
+  readonly t: 'start';
+  /** Chosen by the worker, unique among its unfinished tasks; names the task in every later message. */
+  readonly key: number;
+  /** Id of an interned base environment. */
+  readonly env: number;
+  /** `NAME=value` entries that are added to the base or replace its own. */
+  readonly vars: readonly string[];
+  readonly command: string;
+  /** Absolute path; the command runs as `shell -c command`, or directly where that is certain to be the same. */
+  readonly shell: string;
+  readonly cwd: string;
+  /** /dev/null when absent. */
+  readonly stdin?: string;
+  readonly stdout: OutputFile;
+  readonly stderr: OutputFile;
+  /** A directory made before the task and removed after it. */
+  readonly scratch?: string;
+};
+
+export type KillTask = {
+  readonly t: 'kill';
+  readonly key: number;
+  readonly how: 'term' | 'kill' | 'term-kill';
+  /** For `term-kill`: SIGKILL follows after this time. */
+  readonly graceMs: number;
+  readonly why: string;
+};
+
+export type ToSpawner =
+  | { readonly t: 'env'; readonly id: number; readonly env: readonly string[] }
+  | { readonly t: 'dropEnv'; readonly id: number }
+  | StartTask
+  | KillTask
+  | { readonly t: 'closeFile'; readonly path: string }
+  /** Term-kill everything, report the ends, exit 0. */
+  | { readonly t: 'stop'; readonly graceMs: number };
+
+export type LauncherName = 'posix_spawn' | 'node';
+
+/** Byte offsets within an output file. */
+export type OutputRange = { readonly from: number; readonly to: number };
+
+export type TaskEnded = {
+  readonly t: 'ended';
+  readonly key: number;
+  /** Exactly one of `exit` and `signal`: those of the main process. */
+  readonly exit?: number;
+  readonly signal?: number;
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  /** Absent when the task ended before it was sampled. */
+  readonly peakBytes?: number;
+  readonly out: OutputRange;
+  readonly err: OutputRange;
+  /** A kill reached the task while its main process ran; `killed` when that took SIGKILL. */
+  readonly signalled?: { readonly why: string; readonly killed: boolean };
+  /** Processes that outlived the main process and its grace, and were ended. */
+  readonly leftovers?: number;
+};
+
+export type StartFailureCode =
+  | 'cwd-missing'
+  | 'shell-missing'
+  | 'stdin-missing'
+  | 'output-unwritable'
+  | 'too-long'
+  | 'no-resources'
+  | 'other';
+
+export type StartFailure = {
+  readonly code: StartFailureCode;
+  /** Names the path and says what to do. */
+  readonly message: string;
+  /** false: the same start may succeed later. */
+  readonly permanent: boolean;
+};
+
+export type FromSpawner =
+  | { readonly t: 'ready'; readonly pid: number; readonly launcher: LauncherName; readonly note?: string }
+  /** `at`: ms since the epoch; `out` and `err`: where its output begins in its files. */
+  | {
+      readonly t: 'started';
+      readonly key: number;
+      readonly pid: number;
+      readonly at: number;
+      readonly out: number;
+      readonly err: number;
+    }
+  | TaskEnded
+  /** No process was ever there. */
+  | ({ readonly t: 'failed'; readonly key: number } & StartFailure);
+
+/** One line, or several where one would exceed the limit. */
+export function encodeFrame(messages: readonly (ToSpawner | FromSpawner)[]): string {
+  const line = JSON.stringify(messages);
+  if (line.length < SPAWNER_LINE_CHARS_MAX) return `${line}\n`;
+  if (messages.length === 1) throw new Error(`a message of ${line.length} characters exceeds the limit of a line`);
+  const middle = messages.length >> 1;
+  return encodeFrame(messages.slice(0, middle)) + encodeFrame(messages.slice(middle));
+}
+
+export function decodeFrame<Message extends ToSpawner | FromSpawner>(line: string): Message[] {
+  const messages: unknown = JSON.parse(line);
+  if (!Array.isArray(messages)) throw new Error('a frame must be an array of messages');
+  return messages as Message[];
+}
+
+/** Cuts a stream of text into lines. Owns the text of the line that has not ended yet. */
+export class LineSplitter {
+  private pieces: string[] = [];
+  private pending = 0;
+
+  push(chunk: string): string[] {
+    const parts = chunk.split('\n');
+    const rest = parts.pop() ?? '';
+    if (parts.length > 0) {
+      parts[0] = this.pieces.join('') + parts[0];
+      this.pieces = [];
+      this.pending = 0;
+    }
+    this.pieces.push(rest);
+    this.pending += rest.length;
+    if (this.pending > SPAWNER_LINE_CHARS_MAX) {
+      throw new Error(`a line exceeds ${SPAWNER_LINE_CHARS_MAX} characters`);
+    }
+    return parts;
+  }
+}

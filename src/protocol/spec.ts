@@ -1,0 +1,71 @@
+/** What a definer says of a workflow and of its tasks: one schema is type, validator and documentation. */
+import { type Static, Type } from 'typebox';
+import { attemptsPerTaskMax, nameBytesMax, submitTasksMax, terminationMsMax } from '../model/limits.ts';
+import { edgeKinds } from '../model/states.ts';
+import { oneOf } from './schema.ts';
+
+const durationMs = Type.Integer({ minimum: 1, maximum: 10 * 366 * 86_400_000 });
+const path = Type.String({ minLength: 1, maxLength: 4096 });
+const attempts = Type.Integer({ minimum: 1, maximum: attemptsPerTaskMax });
+
+export const WorkflowSpec = Type.Object(
+  {
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: nameBytesMax })),
+    /** The directory in which tasks run. */
+    cwd: path,
+    /** An absolute path; a line that needs a shell is run as `shell -c line`. */
+    shell: path,
+    env: Type.Record(Type.String(), Type.String()),
+    /** All attempts that a task may have, the first included. */
+    maxAttempts: attempts,
+    /** An attempt that takes longer is killed and counts as a failed one. */
+    timeoutMs: Type.Optional(durationMs),
+    /** How long a task may take to end after TERM, before KILL. */
+    terminationMs: Type.Integer({ minimum: 0, maximum: terminationMsMax }),
+    failFast: Type.Boolean(),
+    /** Tasks may be added while it runs. */
+    open: Type.Boolean(),
+    /** Plain files of each task's output go there, on the machine where it runs. */
+    outputDir: Type.Optional(path),
+    stdin: Type.Optional(path),
+  },
+  { additionalProperties: false },
+);
+export type WorkflowSpec = Static<typeof WorkflowSpec>;
+
+export const TaskSpec = Type.Object(
+  {
+    /** Absent for a join. */
+    command: Type.Optional(Type.String({ minLength: 1 })),
+    /** A join that fails if one of its parents failed. */
+    check: Type.Optional(Type.Literal(true)),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: nameBytesMax })),
+    /** The value of DROVER_INDEX, where it is not the task's index in the workflow. */
+    arrayIndex: Type.Optional(Type.Integer()),
+    held: Type.Optional(Type.Literal(true)),
+    maxAttempts: Type.Optional(attempts),
+    timeoutMs: Type.Optional(durationMs),
+    /** The latest start, in ms since the epoch. */
+    until: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { additionalProperties: false },
+);
+export type TaskSpec = Static<typeof TaskSpec>;
+
+const indices = Type.Tuple([Type.Integer({ minimum: 1 }), Type.Integer({ minimum: 1 })]);
+
+/** Edges by the tasks' indices within the workflow, both ends included; one side is a single task. */
+export const EdgeSpec = Type.Object(
+  { parents: indices, children: indices, after: oneOf(edgeKinds) },
+  { additionalProperties: false },
+);
+export type EdgeSpec = Static<typeof EdgeSpec>;
+
+export const TaskBatch = Type.Object(
+  {
+    tasks: Type.Array(TaskSpec, { maxItems: submitTasksMax }),
+    edges: Type.Array(EdgeSpec, { maxItems: 2 * submitTasksMax }),
+  },
+  { additionalProperties: false },
+);
+export type TaskBatch = Static<typeof TaskBatch>;

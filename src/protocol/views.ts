@@ -1,0 +1,189 @@
+/** What readers of the API see. Times are ISO-8601 in UTC with ms; what is not there is absent, never null. */
+import { type Static, Type } from 'typebox';
+import {
+  attemptStates,
+  cancelReasons,
+  failReasons,
+  haltModes,
+  outcomeKinds,
+  taskStates,
+  workerStates,
+  workflowStates,
+} from '../model/states.ts';
+import { oneOf } from './schema.ts';
+
+export const apiVersion = 1;
+
+const time = Type.String();
+const count = Type.Integer({ minimum: 0 });
+
+/** Tasks with a command, by where they stand. Barriers and other joins are not counted. */
+export const Counts = Type.Object({
+  total: count,
+  /** registering, waiting, queued, triaging, adjusting */
+  pending: count,
+  /** launched, running, cancelling */
+  running: count,
+  done: count,
+  failed: count,
+  cancelled: count,
+});
+export type Counts = Static<typeof Counts>;
+
+export const WorkflowView = Type.Object({
+  id: Type.String(),
+  name: Type.Optional(Type.String()),
+  state: oneOf(workflowStates),
+  /** Set while what is left is being cancelled. */
+  stop: Type.Optional(oneOf(['user', 'fail-fast'])),
+  haltMode: Type.Optional(oneOf(haltModes)),
+  /** The number of the last run, 0 before the first. */
+  run: count,
+  counts: Counts,
+  createdAt: time,
+  /** Of the last run. */
+  startedAt: Type.Optional(time),
+  endedAt: Type.Optional(time),
+  /** Of the last run, so far. */
+  durationMs: count,
+  /** Attempts that ended in the last run, as far as this controller has seen them. */
+  attemptsEnded: count,
+  /** Rises with every change of this workflow; give it back to wait for the next one. */
+  version: count,
+});
+export type WorkflowView = Static<typeof WorkflowView>;
+
+export const WorkflowList = Type.Object({
+  workflows: Type.Array(WorkflowView),
+  /** Give it as `before` for the next page; absent on the last. */
+  next: Type.Optional(Type.String()),
+});
+export type WorkflowList = Static<typeof WorkflowList>;
+
+export const OutcomeView = Type.Object({
+  kind: oneOf(outcomeKinds),
+  code: Type.Optional(Type.Integer()),
+  signal: Type.Optional(Type.Integer()),
+  resource: Type.Optional(oneOf(['memory', 'runtime'])),
+  what: Type.Optional(oneOf(['worker', 'cylinder'])),
+  why: Type.Optional(Type.String()),
+  message: Type.Optional(Type.String()),
+});
+export type OutcomeView = Static<typeof OutcomeView>;
+
+export const AttemptView = Type.Object({
+  id: Type.String(),
+  number: count,
+  state: oneOf(attemptStates),
+  worker: Type.String(),
+  host: Type.String(),
+  recordedAt: time,
+  startedAt: Type.Optional(time),
+  endedAt: Type.Optional(time),
+  outcome: Type.Optional(OutcomeView),
+  /** Why the worker signalled it: cancel, halt, timeout. */
+  signalledFor: Type.Optional(Type.String()),
+  wallMs: Type.Optional(count),
+  cpuMs: Type.Optional(count),
+  peakBytes: Type.Optional(count),
+});
+export type AttemptView = Static<typeof AttemptView>;
+
+export const TaskView = Type.Object({
+  id: Type.String(),
+  index: count,
+  name: Type.Optional(Type.String()),
+  /** Absent for a barrier or another join. */
+  command: Type.Optional(Type.String()),
+  state: oneOf(taskStates),
+  reason: Type.Optional(oneOf([...failReasons, ...cancelReasons])),
+  held: Type.Optional(Type.Literal(true)),
+  /** Dependencies that are not met yet. */
+  pendingDependencies: Type.Optional(count),
+  /** It waits before its next attempt until then. */
+  notBefore: Type.Optional(time),
+  attempts: count,
+  /** How the last attempt ended. */
+  outcome: Type.Optional(OutcomeView),
+});
+export type TaskView = Static<typeof TaskView>;
+
+export const TaskList = Type.Object({
+  tasks: Type.Array(TaskView),
+  /** Give it as `after` for the next page; absent on the last. */
+  next: Type.Optional(count),
+});
+export type TaskList = Static<typeof TaskList>;
+
+export const TaskDetail = Type.Object({
+  ...TaskView.properties,
+  workflow: Type.String(),
+  cwd: Type.String(),
+  history: Type.Array(AttemptView),
+});
+export type TaskDetail = Static<typeof TaskDetail>;
+
+/** Failed tasks that failed alike: by the reason and by how the last attempt ended. */
+export const FailureGroup = Type.Object({
+  /** For example `exit 1`, `signal 9 (KILL)`, `timeout`, `worker lost`, `not startable: …`. */
+  cause: Type.String(),
+  count: Type.Integer({ minimum: 1 }),
+  examples: Type.Array(Type.Object({ id: Type.String(), command: Type.Optional(Type.String()) })),
+  /** The last lines that the first example wrote to stderr, or to stdout where stderr is empty. */
+  lastLines: Type.Optional(Type.String()),
+});
+export type FailureGroup = Static<typeof FailureGroup>;
+
+export const FailureList = Type.Object({ groups: Type.Array(FailureGroup) });
+export type FailureList = Static<typeof FailureList>;
+
+export const ServerView = Type.Object({
+  version: Type.String(),
+  apiVersion: Type.Integer(),
+  pid: Type.Integer(),
+  epoch: Type.Integer(),
+  workers: count,
+  slots: count,
+});
+export type ServerView = Static<typeof ServerView>;
+
+export const WorkerView = Type.Object({
+  id: Type.String(),
+  shard: Type.String(),
+  host: Type.String(),
+  state: oneOf(workerStates),
+  /** Why it is gone. */
+  reason: Type.Optional(Type.String()),
+  slots: count,
+  /** Attempts that it has, started or not. */
+  attempts: count,
+  joinedAt: time,
+  /** How long ago anything was heard of it; absent when it is gone. */
+  heardAgoMs: Type.Optional(count),
+});
+export type WorkerView = Static<typeof WorkerView>;
+
+export const WorkerList = Type.Object({ workers: Type.Array(WorkerView) });
+export type WorkerList = Static<typeof WorkerList>;
+
+export const RetryResult = Type.Object({ retried: count, workflow: WorkflowView });
+export type RetryResult = Static<typeof RetryResult>;
+
+export const ErrorBody = Type.Object({
+  error: Type.Object({
+    code: Type.String(),
+    message: Type.String(),
+    hint: Type.String(),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  }),
+});
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** Headers of an output response; its body is the bytes. */
+export const outputHeaders = {
+  /** Where the next read goes on. */
+  nextOffset: 'x-drover-next-offset',
+  /** `true` when the attempt has ended and these are its last bytes. */
+  isComplete: 'x-drover-complete',
+  attempt: 'x-drover-attempt',
+} as const;

@@ -1,0 +1,79 @@
+/**
+ * Environments of tasks. A base is interned once; a task adds a few entries to it or replaces some.
+ *
+ * BaseEnvironment owns the C strings of its entries (where libc is there). Invariants:
+ *  1. a name occurs once, the last entry given wins;
+ *  2. the C strings never move and live as long as the BaseEnvironment; a task copies pointers, not text.
+ */
+
+import { CStrings } from './c-strings.ts';
+import { statIfAny } from './stat.ts';
+
+/**
+ * Variables by which bash would run other code, look up programs elsewhere or change what the program sees:
+ * start-up files, exported functions and options, and those that it assigns itself.
+ */
+const SHELL_VARIABLE =
+  /^(BASH.*|SHELLOPTS|EXECIGNORE|POSIXLY_CORRECT|IFS|OPTIND|OPTARG|PPID|RANDOM|SRANDOM|SECONDS|EPOCH.*|LINENO|UID|EUID|GROUPS|DIRSTACK|FUNCNAME|PIPESTATUS|HISTCMD|COMP_WORDBREAKS|PWD|OLDPWD|SHLVL|SSH2?_CLIENT|_)$/;
+/** Of those, the ones whose effect `BaseEnvironment` works out. */
+const UNDERSTOOD_IN_BASE = new Set(['PWD', 'OLDPWD', 'SHLVL', 'SSH_CLIENT', 'SSH2_CLIENT', '_']);
+/** bash resets deeper levels with a warning. */
+const PLAIN_LEVEL = /^(0|[1-9][0-9]{0,2})$/;
+const LEVEL_MAX = 998;
+
+export class BaseEnvironment {
+  readonly entries: readonly string[];
+  readonly indexOf: ReadonlyMap<string, number>;
+  readonly strings: CStrings | undefined;
+  private neutral: boolean | undefined;
+
+  constructor(entries: readonly string[], addressOf?: (bytes: Uint8Array) => number) {
+    const last = new Map<string, string>();
+    for (const entry of entries) last.set(nameOf(entry), entry);
+    this.entries = [...last.values()];
+    this.indexOf = new Map([...last.keys()].map((name, index) => [name, index]));
+    this.strings = addressOf && CStrings.pinned(this.entries, addressOf);
+  }
+
+  valueOf(name: string): string | undefined {
+    const index = this.indexOf.get(name);
+    return index === undefined ? undefined : this.entries[index]?.slice(name.length + 1);
+  }
+
+  /** Whether a program sees the same under this environment with and without bash in between. */
+  get neutralForBash(): boolean {
+    this.neutral ??= this.isNeutralForBash();
+    return this.neutral;
+  }
+
+  /** What bash adds to the environment of a program that it execs, given `neutralForBash`. */
+  bashAdditions(program: string): string[] {
+    return this.indexOf.has('SHLVL') ? [`_=${program}`] : [`_=${program}`, 'SHLVL=0'];
+  }
+
+  private isNeutralForBash(): boolean {
+    const level = this.valueOf('SHLVL');
+    if (level !== undefined && !(PLAIN_LEVEL.test(level) && Number(level) <= LEVEL_MAX)) return false;
+    // bash that finds itself started by sshd at the outermost level reads ~/.bashrc, even for `-c`.
+    const bySsh = this.indexOf.has('SSH_CLIENT') || this.indexOf.has('SSH2_CLIENT');
+    if (bySsh && Number(level ?? 0) < 1) return false;
+    // bash drops an OLDPWD that is no directory.
+    const previous = this.valueOf('OLDPWD');
+    if (previous !== undefined && !isDirectory(previous)) return false;
+    return [...this.indexOf.keys()].every((name) => UNDERSTOOD_IN_BASE.has(name) || !isShellVariable(name));
+  }
+}
+
+/** Whether an entry that a task adds to its base makes bash behave differently from a direct start. */
+export function isShellVariable(name: string): boolean {
+  return SHELL_VARIABLE.test(name);
+}
+
+export function nameOf(entry: string): string {
+  const at = entry.indexOf('=');
+  return at < 0 ? entry : entry.slice(0, at);
+}
+
+function isDirectory(path: string): boolean {
+  return statIfAny(path)?.isDirectory() ?? false;
+}

@@ -1,0 +1,112 @@
+/**
+ * Starting processes through libc: `posix_spawn`, which does not copy the spawner's memory, and `wait4`.
+ * Owns the memory of the call under way. Invariants:
+ *  1. `posix_spawn` returns after the exec, so one block of memory serves all calls;
+ *  2. this process never uses child_process as well, since `wait4(-1)` would take those children's ends;
+ *  3. SIGCHLD is a hint: several deaths may share one, so each takes every end that is there.
+ */
+
+import type { Libc, ProcessEnd } from '../platform/node/libc.ts';
+import type { LauncherName } from '../protocol/spawner.ts';
+import { CStrings, lengthOf } from './c-strings.ts';
+import { BaseEnvironment, nameOf } from './environment.ts';
+
+export type LaunchRequest = {
+  readonly path: string;
+  readonly argv: readonly string[];
+  readonly env: BaseEnvironment;
+  /** Added to the base or replacing its entries; of two with the same name the later counts. */
+  readonly vars: readonly string[];
+  readonly cwd: string;
+  readonly stdin: number;
+  readonly stdout: number;
+  readonly stderr: number;
+};
+
+export type Launcher = {
+  readonly name: LauncherName;
+  /** What is lost with this launcher, for the user. */
+  readonly note?: string;
+  /** Whether a failed launch says why, so that a program can be tried before the shell. */
+  readonly triesPrograms: boolean;
+  makeEnvironment(entries: readonly string[]): BaseEnvironment;
+  /** The pid, or -errno. */
+  launch(request: LaunchRequest): number;
+  /** From now on, every batch of ends goes to `onEnds`. */
+  watch(onEnds: (ends: readonly ProcessEnd[]) => void): void;
+  /** Forgets the ends that are there, in the last moments of this process. */
+  discardEnds(): void;
+};
+
+export class PosixLauncher implements Launcher {
+  readonly name = 'posix_spawn';
+  readonly triesPrograms = true;
+  private readonly libc: Libc;
+  private readonly block: CStrings;
+
+  constructor(libc: Libc) {
+    this.libc = libc;
+    this.block = new CStrings(libc.addressOf);
+  }
+
+  makeEnvironment(entries: readonly string[]): BaseEnvironment {
+    return new BaseEnvironment(entries, this.libc.addressOf);
+  }
+
+  launch(request: LaunchRequest): number {
+    const { path, argv, vars, cwd, env } = request;
+    const strings = argv.length + vars.length + 2;
+    const pointers = argv.length + env.entries.length + vars.length + 2;
+    this.block.reserve(path.length + cwd.length + lengthOf(argv) + lengthOf(vars) + strings, pointers);
+    return this.libc.spawn({
+      path: this.block.addString(path),
+      cwd: this.block.addString(cwd),
+      argv: this.writeArguments(argv),
+      envp: this.writeEnvironment(env, vars),
+      stdin: request.stdin,
+      stdout: request.stdout,
+      stderr: request.stderr,
+    });
+  }
+
+  watch(onEnds: (ends: readonly ProcessEnd[]) => void): void {
+    process.on('SIGCHLD', () => {
+      const ends: ProcessEnd[] = [];
+      for (let end = this.libc.reap(-1); end; end = this.libc.reap(-1)) ends.push(end);
+      if (ends.length > 0) onEnds(ends);
+    });
+  }
+
+  discardEnds(): void {
+    while (this.libc.reap(-1)) {
+      // Each call takes one.
+    }
+  }
+
+  private writeArguments(argv: readonly string[]): number {
+    const { address } = this.block.nextPointer();
+    for (const argument of argv) this.block.pushPointer(this.block.addString(argument));
+    this.block.pushPointer(0);
+    return address;
+  }
+
+  private writeEnvironment(env: BaseEnvironment, vars: readonly string[]): number {
+    if (!env.strings) throw new Error('an environment of another launcher');
+    const { index: first, address } = this.block.nextPointer();
+    this.block.pushPointersOf(env.strings, env.entries.length);
+    const added: string[] = [];
+    for (const entry of vars) {
+      const name = nameOf(entry);
+      const repeated = added.indexOf(name);
+      const index = env.indexOf.get(name) ?? (repeated < 0 ? undefined : env.entries.length + repeated);
+      const text = this.block.addString(entry);
+      if (index !== undefined) this.block.setPointer(first + index, text);
+      else {
+        added.push(name);
+        this.block.pushPointer(text);
+      }
+    }
+    this.block.pushPointer(0);
+    return address;
+  }
+}

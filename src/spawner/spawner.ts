@@ -1,0 +1,305 @@
+/**
+ * The life of tasks from start to end. Owns the tasks that run or have something left, and the signals under way.
+ * Does not own processes' kinship (kin.ts) nor how they are started (starter.ts, launcher.ts). Invariants:
+ *  1. each start is answered by `failed`, or by `started` and later exactly one `ended`, in this order;
+ *  2. a task ends when its main process has been reaped and nothing of its tree is left; exit and signal are those of
+ *     the main process;
+ *  3. whatever is left of a task whose main process has ended has a timer on it, or is being killed;
+ *  4. SIGKILL, once sent to a task, is repeated until the task has ended.
+ */
+
+import type { ProcessEnd } from '../platform/node/libc.ts';
+import { readMemory } from '../platform/node/process-tree.ts';
+import type { FromSpawner, KillTask, StartTask, TaskEnded, ToSpawner } from '../protocol/spawner.ts';
+import { LEFTOVER_GRACE_MS, LEFTOVER_TERM_MS } from '../protocol/spawner.ts';
+import type { BaseEnvironment } from './environment.ts';
+import { StartError, stoppingFailure } from './failure.ts';
+import { sizeSince, TaskFiles } from './files.ts';
+import type { Kin, Member } from './kin.ts';
+import type { Launcher } from './launcher.ts';
+import { Sampler } from './sampler.ts';
+import { ScratchDirectories } from './scratch.ts';
+import type { StartedProcess, TaskOutput } from './starter.ts';
+import { Starter } from './starter.ts';
+
+export type SpawnerClock = {
+  /** ms since the epoch. */
+  epochMs(): number;
+  monotonicMs(): number;
+};
+
+export type SpawnerOptions = {
+  readonly launcher: Launcher;
+  readonly kin: Kin;
+  readonly clock: SpawnerClock;
+  readonly send: (message: FromSpawner) => void;
+  /** After `stop`: all has ended and is cleaned up. */
+  readonly onStopped: () => void;
+};
+
+const KILL_AGAIN_MS = 500;
+/** A stop that has not ended this long after its last SIGKILL is ended by force. */
+const STOP_MARGIN_MS = 2_000;
+/** The kernel counts resident memory in batches per thread. */
+const RSS_ERROR_BYTES = 8 * 1024 * 1024;
+
+type Phase =
+  | { readonly state: 'running' }
+  | { readonly state: 'leaving'; readonly end: ProcessEnd; readonly atMs: number }
+  | { readonly state: 'ended' };
+
+/** Signals sent to a task, and the timer that leads to the next one. */
+type Pressure =
+  | { readonly state: 'none' }
+  | { readonly state: 'grace'; readonly timer: NodeJS.Timeout }
+  | { readonly state: 'terminated' }
+  | { readonly state: 'terminating'; readonly timer: NodeJS.Timeout; readonly killAtMs: number }
+  | { readonly state: 'killed'; readonly timer: NodeJS.Timeout };
+
+class Task implements Member {
+  readonly key: number;
+  readonly pid: number;
+  readonly out: TaskOutput;
+  readonly err: TaskOutput;
+  readonly scratch: string | undefined;
+  readonly startedMs: number;
+  phase: Phase = { state: 'running' };
+  pressure: Pressure = { state: 'none' };
+  signalled: TaskEnded['signalled'];
+  peakBytes = 0;
+  leftovers = 0;
+
+  constructor(start: StartTask, started: StartedProcess, startedMs: number) {
+    this.key = start.key;
+    this.scratch = start.scratch;
+    this.pid = started.pid;
+    this.out = started.out;
+    this.err = started.err;
+    this.startedMs = startedMs;
+  }
+
+  get mainEnded(): boolean {
+    return this.phase.state !== 'running';
+  }
+
+  get ended(): boolean {
+    return this.phase.state === 'ended';
+  }
+}
+
+export class Spawner {
+  private readonly options: SpawnerOptions;
+  private readonly kin: Kin;
+  private readonly files = new TaskFiles();
+  private readonly scratch = new ScratchDirectories();
+  private readonly starter: Starter;
+  private readonly sampler: Sampler<Task>;
+  private readonly environments = new Map<number, BaseEnvironment>();
+  private readonly tasks = new Map<number, Task>();
+  private readonly runningByPid = new Map<number, Task>();
+  private readonly leaving = new Set<Task>();
+  private poll: NodeJS.Timeout | undefined;
+  private stopping = false;
+  private ownPeakBytes = 0;
+
+  constructor(options: SpawnerOptions) {
+    this.options = options;
+    this.kin = options.kin;
+    this.starter = new Starter(options.launcher, this.files, this.scratch);
+    this.sampler = new Sampler(options.clock.monotonicMs, (task) => this.sample(task));
+    options.launcher.watch((ends) => this.onEnds(ends));
+    const { name, note } = options.launcher;
+    options.send({ t: 'ready', pid: process.pid, launcher: name, ...(note === undefined ? {} : { note }) });
+  }
+
+  handle(message: ToSpawner): void {
+    switch (message.t) {
+      case 'env':
+        this.environments.set(message.id, this.options.launcher.makeEnvironment(message.env));
+        return;
+      case 'dropEnv':
+        this.environments.delete(message.id);
+        return;
+      case 'start':
+        this.start(message);
+        return;
+      case 'kill':
+        this.onKill(message);
+        return;
+      case 'closeFile':
+        this.files.forget(message.path);
+        return;
+      case 'stop':
+        this.stop(message.graceMs);
+        return;
+    }
+  }
+
+  /** Leaves nothing alive below this process; for when there is no time, or nobody left to report to. */
+  killEverything(): void {
+    this.kin.killAll();
+    this.options.launcher.discardEnds();
+  }
+
+  private start(start: StartTask): void {
+    const environment = this.environments.get(start.env);
+    if (!environment) throw new Error(`start ${start.key} names the unknown environment ${start.env}`);
+    if (this.tasks.has(start.key)) throw new Error(`start ${start.key} repeats the key of an unfinished task`);
+    try {
+      if (this.stopping) throw stoppingFailure();
+      const { clock } = this.options;
+      const startedMs = clock.monotonicMs();
+      const at = clock.epochMs();
+      const task = new Task(start, this.starter.start(start, environment), startedMs);
+      this.tasks.set(task.key, task);
+      this.runningByPid.set(task.pid, task);
+      this.kin.enrol(task);
+      this.sampler.add(task);
+      this.options.send({ t: 'started', key: task.key, pid: task.pid, at, out: task.out.from, err: task.err.from });
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+      this.options.send({ t: 'failed', key: start.key, ...error.failure });
+    }
+  }
+
+  private onEnds(ends: readonly ProcessEnd[]): void {
+    const atMs = this.options.clock.monotonicMs();
+    for (const end of ends) {
+      const task = this.runningByPid.get(end.pid);
+      if (!task) {
+        this.kin.onReaped(end.pid);
+        continue;
+      }
+      this.runningByPid.delete(end.pid);
+      task.phase = { state: 'leaving', end, atMs };
+      this.leaving.add(task);
+      this.kin.onMainEnded(task);
+    }
+    this.settle();
+  }
+
+  /** Ends the tasks of which nothing is left, and sees to what is left of the others. */
+  private settle(): void {
+    for (const member of this.kin.refresh()) {
+      const pressure = this.tasks.get(member.key)?.pressure.state;
+      if (pressure === 'killed') this.kin.kill(member);
+      // What turns up after the TERM has not heard it.
+      else if (pressure === 'terminating') this.kin.terminate(member);
+    }
+    for (const task of this.leaving) {
+      if (!this.kin.hasLeftovers(task)) this.finish(task);
+      else if (task.pressure.state === 'none' || task.pressure.state === 'terminated') this.beginGrace(task);
+    }
+    const { pollMs } = this.kin;
+    if (pollMs === undefined || this.leaving.size === 0) return;
+    this.poll ??= setTimeout(() => {
+      this.poll = undefined;
+      this.settle();
+    }, pollMs);
+  }
+
+  private beginGrace(task: Task): void {
+    const timer = setTimeout(() => {
+      task.leftovers = this.kin.processes(task).length;
+      task.pressure = { state: 'none' };
+      this.terminate(task, LEFTOVER_TERM_MS);
+    }, LEFTOVER_GRACE_MS);
+    task.pressure = { state: 'grace', timer };
+  }
+
+  private onKill(message: KillTask): void {
+    const task = this.tasks.get(message.key);
+    if (!task) return;
+    if (!task.mainEnded) task.signalled ??= { why: message.why, killed: false };
+    if (message.how === 'kill') this.kill(task);
+    else this.terminate(task, message.how === 'term-kill' ? message.graceMs : undefined);
+  }
+
+  /** SIGTERM now; with a grace, SIGKILL after it. A later call may bring the SIGKILL forward, never put it off. */
+  private terminate(task: Task, graceMs: number | undefined): void {
+    if (task.pressure.state === 'killed') return;
+    // Daemons whose parent has gone are not below the task any more: they have to be found first.
+    this.kin.refresh();
+    this.kin.terminate(task);
+    const now = this.options.clock.monotonicMs();
+    const plannedMs = task.pressure.state === 'terminating' ? task.pressure.killAtMs : Number.POSITIVE_INFINITY;
+    const killAtMs = Math.min(plannedMs, graceMs === undefined ? Number.POSITIVE_INFINITY : now + graceMs);
+    clearPressure(task);
+    if (killAtMs === Number.POSITIVE_INFINITY) task.pressure = { state: 'terminated' };
+    else {
+      const timer = setTimeout(() => this.kill(task), killAtMs - now);
+      task.pressure = { state: 'terminating', timer, killAtMs };
+    }
+  }
+
+  private kill(task: Task): void {
+    clearPressure(task);
+    if (!task.mainEnded && task.signalled) task.signalled = { ...task.signalled, killed: true };
+    this.kin.kill(task);
+    task.pressure = { state: 'killed', timer: setTimeout(() => this.kill(task), KILL_AGAIN_MS) };
+  }
+
+  private finish(task: Task): void {
+    if (task.phase.state !== 'leaving') throw new Error(`task ${task.key} ended while ${task.phase.state}`);
+    const { end, atMs } = task.phase;
+    clearPressure(task);
+    task.phase = { state: 'ended' };
+    this.leaving.delete(task);
+    this.tasks.delete(task.key);
+    this.kin.release(task);
+    const peakBytes = Math.max(task.peakBytes, this.credibleRss(end));
+    this.options.send({
+      t: 'ended',
+      key: task.key,
+      ...(end.signal === undefined ? { exit: end.exit ?? 0 } : { signal: end.signal }),
+      cpuMs: end.cpuMs,
+      wallMs: atMs - task.startedMs,
+      ...(peakBytes > 0 ? { peakBytes } : {}),
+      out: this.closeOutput(task.out),
+      err: this.closeOutput(task.err),
+      ...(task.signalled ? { signalled: task.signalled } : {}),
+      ...(task.leftovers > 0 ? { leftovers: task.leftovers } : {}),
+    });
+    if (task.scratch !== undefined) this.scratch.remove(task.scratch);
+    if (this.stopping && this.tasks.size === 0) this.finishStop();
+  }
+
+  private closeOutput(output: TaskOutput): { from: number; to: number } {
+    const to = sizeSince(output.file, output.from);
+    this.files.release(output.file);
+    // A task that reopens its own stdout or stderr truncates it: what is there now was all written by it.
+    return to < output.from ? { from: 0, to } : { from: output.from, to };
+  }
+
+  private sample(task: Task): void {
+    const memory = readMemory(this.kin.processes(task));
+    task.peakBytes = Math.max(task.peakBytes, memory.rssBytes, memory.largestPeakBytes);
+  }
+
+  /** What wait4 reports starts at this process's own peak; beyond that it is the task's. */
+  private credibleRss(end: ProcessEnd): number {
+    if (end.maxRssBytes <= this.ownPeakBytes + RSS_ERROR_BYTES) return 0;
+    this.ownPeakBytes = process.resourceUsage().maxRSS * 1024;
+    return end.maxRssBytes > this.ownPeakBytes + RSS_ERROR_BYTES ? end.maxRssBytes : 0;
+  }
+
+  private stop(graceMs: number): void {
+    if (this.stopping) return;
+    this.stopping = true;
+    setTimeout(() => this.options.onStopped(), graceMs + STOP_MARGIN_MS);
+    for (const task of this.tasks.values()) {
+      if (!task.mainEnded) task.signalled ??= { why: 'stop', killed: false };
+      this.terminate(task, graceMs);
+    }
+    this.kin.terminateStrays();
+    if (this.tasks.size === 0) this.finishStop();
+  }
+
+  private finishStop(): void {
+    void this.scratch.settled().then(() => this.options.onStopped());
+  }
+}
+
+function clearPressure(task: Task): void {
+  if ('timer' in task.pressure) clearTimeout(task.pressure.timer);
+}

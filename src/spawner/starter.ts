@@ -1,0 +1,151 @@
+/**
+ * Takes a task from its description to a running process, or to the reason why there is none.
+ * Owns nothing between calls but the open files; a failed start gives back all that it took.
+ */
+
+import { constants } from 'node:os';
+import { basename } from 'node:path';
+import type { OutputFile, StartTask } from '../protocol/spawner.ts';
+import { ARGUMENT_BYTES_MAX, SPAWN_KEY_VARIABLE } from '../protocol/spawner.ts';
+import { DirectCalls } from './direct.ts';
+import type { BaseEnvironment } from './environment.ts';
+import { fileFailure, launchFailure, nulFailure } from './failure.ts';
+import type { OpenFile, TaskFiles } from './files.ts';
+import { sizeOf } from './files.ts';
+import { spawnKeyValue } from './kin.ts';
+import type { Launcher } from './launcher.ts';
+import type { ScratchDirectories } from './scratch.ts';
+
+export type TaskOutput = { readonly file: OpenFile; readonly from: number };
+
+export type StartedProcess = { readonly pid: number; readonly out: TaskOutput; readonly err: TaskOutput };
+
+/** UTF-16 units of a piece of a long command: at most three bytes each, well below ARGUMENT_BYTES_MAX. */
+const PIECE_UNITS = 32 * 1024;
+/** The program was not the trouble: the shell would meet it too. */
+const SHELL_WOULD_FAIL_TOO = new Set<number>([constants.errno.EAGAIN, constants.errno.ENOMEM]);
+
+export class Starter {
+  private readonly launcher: Launcher;
+  private readonly files: TaskFiles;
+  private readonly scratch: ScratchDirectories;
+  private readonly directCalls = new DirectCalls();
+
+  constructor(launcher: Launcher, files: TaskFiles, scratch: ScratchDirectories) {
+    this.launcher = launcher;
+    this.files = files;
+    this.scratch = scratch;
+  }
+
+  /** Throws a StartError when no process came to be. */
+  start(task: StartTask, base: BaseEnvironment): StartedProcess {
+    if (holdsNul(task)) throw nulFailure();
+    const undo: (() => void)[] = [];
+    try {
+      const stdin = this.openInput(task, undo);
+      const out = this.openOutput(task.stdout, 'stdout', undo);
+      const err =
+        task.stderr.path === task.stdout.path
+          ? this.shareOutput(out, undo)
+          : this.openOutput(task.stderr, 'stderr', undo);
+      this.makeScratch(task, undo);
+      const pid = this.launch(task, base, stdin, out.file.fd, err.file.fd);
+      if (pid < 0) throw launchFailure(task, -pid);
+      this.files.closeInput(stdin);
+      return { pid, out, err };
+    } catch (error) {
+      for (const step of undo.reverse()) step();
+      throw error;
+    }
+  }
+
+  private launch(task: StartTask, env: BaseEnvironment, stdin: number, stdout: number, stderr: number): number {
+    const vars = [...task.vars, `PWD=${task.cwd}`, `${SPAWN_KEY_VARIABLE}=${spawnKeyValue(task.key)}`];
+    const common = { env, cwd: task.cwd, stdin, stdout, stderr };
+    const direct = this.launcher.triesPrograms ? this.directCalls.find(task, env) : undefined;
+    if (direct) {
+      const { path, argv, additions } = direct;
+      const pid = this.launcher.launch({
+        ...common,
+        path,
+        argv,
+        vars: additions.length ? [...vars, ...additions] : vars,
+      });
+      if (pid > 0 || SHELL_WOULD_FAIL_TOO.has(-pid)) return pid;
+    }
+    return this.launcher.launch({ ...common, path: task.shell, argv: shellArguments(task), vars });
+  }
+
+  private openInput(task: StartTask, undo: (() => void)[]): number {
+    if (task.stdin === undefined) return this.files.devNull;
+    try {
+      const fd = this.files.openInput(task.stdin);
+      undo.push(() => this.files.closeInput(fd));
+      return fd;
+    } catch (error) {
+      throw fileFailure('stdin-missing', 'stdin', task.stdin, error);
+    }
+  }
+
+  private openOutput(output: OutputFile, what: string, undo: (() => void)[]): TaskOutput {
+    try {
+      const file = this.files.openOutput(output);
+      undo.push(() => this.files.release(file));
+      return { file, from: sizeOf(file) };
+    } catch (error) {
+      throw fileFailure('output-unwritable', what, output.path, error);
+    }
+  }
+
+  private shareOutput(out: TaskOutput, undo: (() => void)[]): TaskOutput {
+    this.files.share(out.file);
+    undo.push(() => this.files.release(out.file));
+    return out;
+  }
+
+  private makeScratch(task: StartTask, undo: (() => void)[]): void {
+    const path = task.scratch;
+    if (path === undefined) return;
+    try {
+      this.scratch.make(path);
+      undo.push(() => this.scratch.remove(path));
+    } catch (error) {
+      throw fileFailure('other', 'scratch directory', path, error);
+    }
+  }
+}
+
+/**
+ * `shell -c command`. A command beyond the size of one argument is passed in pieces that the shell joins; `$0`, `$@`,
+ * stdin, descriptors and line numbers are those of `-c`.
+ */
+function shellArguments(task: StartTask): string[] {
+  const { command } = task;
+  const name = basename(task.shell);
+  if (command.length * 3 < ARGUMENT_BYTES_MAX || Buffer.byteLength(command) < ARGUMENT_BYTES_MAX) {
+    return [name, '-c', command];
+  }
+  const pieces = splitText(command);
+  const joined = pieces.map((_, index) => `\${${index + 1}}`).join('');
+  return [name, '-c', `eval "shift ${pieces.length}; ${joined}"`, name, ...pieces];
+}
+
+function splitText(text: string): string[] {
+  const pieces: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    const end = Math.min(start + PIECE_UNITS, text.length);
+    // Between the halves of a surrogate pair a cut would destroy the character.
+    const cut = end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
+    pieces.push(text.slice(start, cut));
+    start = cut;
+  }
+  return pieces;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function holdsNul(task: StartTask): boolean {
+  return task.command.includes('\0') || task.cwd.includes('\0') || task.vars.some((entry) => entry.includes('\0'));
+}
