@@ -1,0 +1,86 @@
+/** What goes into the controller's reactor and what comes out of it. Everything from outside is one of these inputs. */
+import type { DroverError } from '../model/errors.ts';
+import type { AttemptId, TaskId, WorkflowId } from '../model/ids.ts';
+import type { HaltMode, OutputStream } from '../model/states.ts';
+import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
+import type { FromWorker, ToWorker } from '../protocol/worker.ts';
+import type { Batch } from '../store/store.ts';
+
+/** A socket of a worker, as the shell numbers them. */
+export type LinkId = number;
+
+export type Request =
+  | { readonly type: 'register'; readonly spec: WorkflowSpec }
+  | { readonly type: 'extend'; readonly workflow: WorkflowId; readonly batch: TaskBatch }
+  | { readonly type: 'close' | 'abort' | 'cancel'; readonly workflow: WorkflowId }
+  | { readonly type: 'halt'; readonly workflow: WorkflowId; readonly mode: HaltMode }
+  | { readonly type: 'resume'; readonly workflow: WorkflowId; readonly how: 'hot' | 'cold' }
+  | { readonly type: 'cancel-task' | 'retry-task'; readonly task: TaskId }
+  /** Tries failed tasks beyond an index again, as many as one turn takes. */
+  | { readonly type: 'retry-failed'; readonly workflow: WorkflowId; readonly after: number }
+  /** A host that takes over from one that died halts what was going on, so that nothing starts unasked. */
+  | { readonly type: 'halt-interrupted' }
+  | {
+      readonly type: 'read-output';
+      readonly attempt: AttemptId;
+      readonly stream: OutputStream;
+      readonly offset: number;
+      readonly limit: number;
+    }
+  /** Ends every connected worker, and with it all that it runs. */
+  | { readonly type: 'dismiss-workers' };
+
+/** What a request gives back once it is durable. */
+export type Reply =
+  | { readonly type: 'done' }
+  | { readonly type: 'registered'; readonly workflow: WorkflowId }
+  | { readonly type: 'extended'; readonly firstIndex: number; readonly count: number }
+  | { readonly type: 'interrupted'; readonly workflows: readonly WorkflowId[] }
+  /** `next`: where to go on; absent when all were looked at. */
+  | { readonly type: 'retried'; readonly count: number; readonly next?: number }
+  /** Live output; `undefined` when the store has it, or will have it. */
+  | { readonly type: 'output'; readonly live: LiveOutput | undefined };
+
+export interface LiveOutput {
+  readonly data: Uint8Array;
+  readonly bytes: number;
+  readonly isOpen: boolean;
+}
+
+export type Input =
+  | { readonly type: 'request'; readonly ticket: number; readonly request: Request }
+  | { readonly type: 'link-message'; readonly link: LinkId; readonly message: FromWorker }
+  | { readonly type: 'link-closed'; readonly link: LinkId }
+  | { readonly type: 'tick' };
+
+/** Performed in order, after the turn is durable. */
+export type Effect =
+  | { readonly type: 'reply'; readonly ticket: number; readonly reply: Reply }
+  | { readonly type: 'refuse'; readonly ticket: number; readonly error: DroverError }
+  | { readonly type: 'send'; readonly link: LinkId; readonly message: ToWorker }
+  /** The shell adds the commands, which only the store has. */
+  | { readonly type: 'run'; readonly link: LinkId; readonly instance: string; readonly attempts: readonly Launch[] }
+  | { readonly type: 'close-link'; readonly link: LinkId }
+  /** For the operator's log. */
+  | { readonly type: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: object };
+
+export interface Launch {
+  readonly attempt: AttemptId;
+  readonly task: TaskId;
+  readonly number: number;
+}
+
+/** Bytes for a packed output file; written and synced before the commit that points at them. */
+export interface OutputWrite {
+  readonly file: number;
+  readonly position: number;
+  readonly data: Uint8Array;
+}
+
+/** All that one turn did: to be made durable as a whole, then performed. */
+export interface StepResult extends Batch {
+  readonly writes: readonly OutputWrite[];
+  readonly effects: readonly Effect[];
+  /** There is more to do at once, without a further input. */
+  readonly isUnfinished: boolean;
+}

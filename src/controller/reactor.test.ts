@@ -1,0 +1,347 @@
+import { describe, expect, it } from 'vitest';
+import { Cluster } from '../core/cluster.ts';
+import { checkInvariants } from '../core/invariants.ts';
+import { type TaskId, workflowId } from '../model/ids.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+import { type AttemptEnd, type FromWorker, type ToWorker, workerProtocolVersion } from '../protocol/worker.ts';
+import type { Effect, Input, Request, StepResult } from './messages.ts';
+import { Controller } from './reactor.ts';
+
+const spec: WorkflowSpec = {
+  cwd: '/',
+  shell: '/bin/sh',
+  env: {},
+  maxAttempts: 1,
+  terminationMs: 1_000,
+  failFast: false,
+  open: false,
+};
+const none = { bytes: 0, tail: '' };
+const identity = { shard: 's', lock: 'l', instance: 'i1', host: 'h', pid: 1 };
+const w1 = workflowId(1);
+
+/** A controller with a hand that plays its workers and clients; every step is checked. */
+class Bench {
+  readonly cluster: Cluster;
+  readonly controller: Controller;
+  now = 10_000;
+  #tickets = 0;
+
+  constructor(cluster = new Cluster()) {
+    this.cluster = cluster;
+    this.controller = new Controller({ cluster, scheduler: 'c1', outputEnd: { file: 0, length: 0 } });
+  }
+
+  step(...inputs: Input[]): StepResult {
+    const result = this.controller.step(inputs, this.now);
+    checkInvariants(this.cluster);
+    return result;
+  }
+
+  request(request: Request): Effect {
+    const ticket = ++this.#tickets;
+    const { effects } = this.step({ type: 'request', ticket, request });
+    return effects.find((one) => 'ticket' in one && one.ticket === ticket) as Effect;
+  }
+
+  submit(...tasks: TaskSpec[]): void {
+    this.request({ type: 'register', spec });
+    const workflow = workflowId(this.cluster.workflows.size);
+    this.request({ type: 'extend', workflow, batch: { tasks, edges: [] } });
+    this.last = this.step({ type: 'request', ticket: 0, request: { type: 'close', workflow } });
+  }
+
+  last: StepResult | undefined;
+
+  say(link: number, message: FromWorker): ToWorker[] {
+    this.last = this.step({ type: 'link-message', link, message });
+    return this.sentTo(link);
+  }
+
+  sentTo(link: number): ToWorker[] {
+    return (this.last?.effects ?? []).flatMap((effect) =>
+      effect.type === 'send' && effect.link === link ? [effect.message] : [],
+    );
+  }
+
+  launches(): number[] {
+    return (this.last?.effects ?? []).flatMap((effect) =>
+      effect.type === 'run' ? effect.attempts.map(({ attempt }) => attempt) : [],
+    );
+  }
+
+  heartbeat(link: number, changed: Partial<typeof identity> = {}, slots = 2): ToWorker[] {
+    return this.say(link, {
+      t: 'heartbeat',
+      version: workerProtocolVersion,
+      worker: { ...identity, ...changed },
+      slots,
+    });
+  }
+
+  connect(link: number, changed: Partial<typeof identity> = {}, running: number[] = []): void {
+    this.heartbeat(link, changed);
+    const attempts = running.map((attempt) => ({ attempt, phase: 'running' as const, startedAt: this.now }));
+    this.say(link, { t: 'running', attempts, kept: [] });
+  }
+
+  end(link: number, attempt: number, outcome: Outcome, output: Partial<AttemptEnd> = {}): ToWorker[] {
+    const end = { attempt, outcome, stdout: none, stderr: none, ...output };
+    return this.say(link, { t: 'update', scheduler: 'c1', ends: [end] });
+  }
+
+  state(task: number): string {
+    return this.cluster.tasks.state(task as TaskId);
+  }
+}
+
+describe('the controller with a worker', () => {
+  it('E25, E63: sends nothing to run before the worker said what it runs', () => {
+    const bench = new Bench();
+    bench.submit({ command: 'a' });
+    const answers = bench.heartbeat(1);
+    expect(answers.map(({ t }) => t)).toEqual(['heartbeat-reply', 'get-running']);
+    expect(bench.launches()).toEqual([]);
+    bench.say(1, { t: 'running', attempts: [], kept: [] });
+    expect(bench.launches()).toEqual([1]);
+  });
+
+  it('E34: a heartbeat after that is answered as healthy', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    expect(bench.heartbeat(1)).toMatchObject([{ t: 'heartbeat-reply', state: 'healthy' }]);
+  });
+
+  it('E26: the attempt is in the same step that sends it, so it is durable before it is sent', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' });
+    const { changes, effects } = bench.last as StepResult;
+    expect(changes).toContainEqual(expect.objectContaining({ type: 'attempt-recorded', attempt: 1 }));
+    expect(effects.filter(({ type }) => type === 'run')).toHaveLength(1);
+  });
+
+  it('records an end and acknowledges it; a repeated one is acknowledged and changes nothing', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' });
+    expect(bench.end(1, 1, { kind: 'succeeded' })).toContainEqual({ t: 'ack', attempts: [1] });
+    expect(bench.state(1)).toBe('done');
+    expect(bench.end(1, 1, { kind: 'exited', code: 1 })).toContainEqual({ t: 'ack', attempts: [1] });
+    expect(bench.last?.changes).toEqual([]);
+    expect(bench.state(1)).toBe('done');
+  });
+
+  it('E70: takes no end from a worker that is still new, and does not acknowledge it', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' });
+    bench.step({ type: 'link-closed', link: 1 });
+    bench.heartbeat(2);
+    expect(bench.end(2, 1, { kind: 'succeeded' })).toEqual([]);
+    expect(bench.state(1)).toBe('launched');
+  });
+
+  it('E19, E20: a worker that comes back after a lost connection keeps what it runs; what never arrived is sent anew', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' }, { command: 'b' });
+    expect(bench.launches()).toEqual([1, 2]);
+    bench.step({ type: 'link-closed', link: 1 });
+    bench.connect(2, {}, [1]);
+    expect(bench.state(1)).toBe('running');
+    expect(bench.launches()).toEqual([3]);
+    expect(bench.state(2)).toBe('launched');
+  });
+
+  it('an attempt that the store does not know is killed', () => {
+    const bench = new Bench();
+    bench.heartbeat(1);
+    const attempts = [{ attempt: 77, phase: 'running' as const, startedAt: 1 }];
+    expect(bench.say(1, { t: 'running', attempts, kept: [] })).toContainEqual({
+      t: 'kill',
+      attempts: [77],
+      why: 'unknown',
+    });
+  });
+
+  it('E1: a newer instance with the same host lock replaces the older at once, and its attempts are lost', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' });
+    bench.step({ type: 'link-closed', link: 1 });
+    bench.heartbeat(2, { instance: 'i2' });
+    expect(bench.state(1)).toBe('queued');
+    expect(bench.cluster.attempts.get(1 as never)?.outcome).toEqual({ kind: 'lost', what: 'worker' });
+  });
+
+  it('E9: another lock for the same shard is refused as long as the incumbent is not given up', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    expect(bench.heartbeat(2, { instance: 'i2', lock: 'other' })).toMatchObject([
+      { t: 'refused', code: 'worker-wrong' },
+    ]);
+  });
+
+  it('E6, E7: a silent worker is given up after its own end and a margin, and told to die when it comes back', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' });
+    bench.now += 14_999;
+    bench.step({ type: 'tick' });
+    expect(bench.state(1)).toBe('launched');
+    expect(bench.controller.nextDeadline()).toBe(bench.now + 1);
+    bench.now += 1;
+    bench.step({ type: 'tick' });
+    expect(bench.state(1)).toBe('queued');
+    expect(bench.heartbeat(1)).toMatchObject([{ t: 'refused' }]);
+  });
+
+  it('a worker of another protocol version is refused, and told which', () => {
+    const bench = new Bench();
+    const answer = bench.say(1, { t: 'heartbeat', version: 99, worker: identity, slots: 1 });
+    expect(answer).toMatchObject([{ t: 'refused', code: 'protocol-version' }]);
+    expect(bench.last?.effects).toContainEqual({ type: 'close-link', link: 1 });
+  });
+
+  it('E45: an end from a worker that does not have the attempt changes nothing', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' });
+    bench.connect(2, { shard: 't', lock: 'm', instance: 'j1' });
+    bench.end(2, 1, { kind: 'succeeded' });
+    expect(bench.state(1)).toBe('launched');
+  });
+
+  it('A27: a cancelled running task is killed on its worker, and again when the worker was away', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' });
+    const cancel: Request = { type: 'cancel-task', task: 1 as TaskId };
+    bench.last = bench.step({ type: 'request', ticket: 1, request: cancel });
+    expect(bench.sentTo(1)).toEqual([{ t: 'kill', attempts: [1], why: 'cancel' }]);
+    bench.step({ type: 'link-closed', link: 1 });
+    bench.connect(2, {}, [1]);
+    expect(bench.sentTo(2)).toContainEqual({ t: 'kill', attempts: [1], why: 'cancel' });
+  });
+
+  it('a drain takes back what has not started; a kill ends all', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' }, { command: 'b' });
+    bench.say(1, { t: 'started', attempts: [{ attempt: 1, at: bench.now }] });
+    const halt = (mode: 'drain' | 'kill'): Input => ({
+      type: 'request',
+      ticket: 1,
+      request: { type: 'halt', workflow: w1, mode },
+    });
+    bench.last = bench.step(halt('drain'));
+    expect(bench.sentTo(1)).toEqual([{ t: 'retract', attempts: [2] }]);
+    bench.last = bench.step(halt('kill'));
+    expect(bench.sentTo(1)).toEqual([{ t: 'kill', attempts: [1, 2], why: 'halt' }]);
+  });
+});
+
+describe('the custody of output', () => {
+  const text = (length: number, from = 0) => Buffer.from(Array.from({ length }, (_, i) => 65 + ((from + i) % 26)));
+
+  it('keeps the tail that comes with an end', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' });
+    const stdout = { bytes: 3, tail: text(3).toString('base64') };
+    const sent = bench.end(1, 1, { kind: 'succeeded' }, { stdout });
+    expect(bench.last?.output).toEqual([{ attempt: 1, stream: 'stdout', offset: 0, length: 3, file: 1, position: 0 }]);
+    expect(bench.last?.writes[0]?.data).toEqual(text(3));
+    expect(sent).toEqual([{ t: 'ack', attempts: [1] }]);
+  });
+
+  it('fetches what came before the tail, piece by piece, and lets the worker drop it only then', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.say(2, { t: 'output-hello', instance: 'i1' });
+    bench.submit({ command: 'a' });
+    const bytes = 200_000;
+    const stdout = { bytes, tail: text(1_000, bytes - 1_000).toString('base64') };
+    expect(bench.end(1, 1, { kind: 'succeeded' }, { stdout })).not.toContainEqual(
+      expect.objectContaining({ t: 'drop-output' }),
+    );
+    let offset = 0;
+    for (;;) {
+      const [fetch] = bench.sentTo(2);
+      if (fetch?.t !== 'fetch') break;
+      expect(fetch.offset).toBe(offset);
+      const data = text(fetch.limit, offset).toString('base64');
+      offset += fetch.limit;
+      bench.say(2, { t: 'output', request: fetch.request, data, bytes, isOpen: false });
+    }
+    expect(offset).toBe(bytes - 1_000);
+    expect(bench.sentTo(2)).toEqual([{ t: 'drop-output', attempts: [1] }]);
+    expect(bench.controller.sessions.pulls.left).toBe(0);
+  });
+
+  it('fetches again what was under way when its link, or the acknowledgement, was lost', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.say(2, { t: 'output-hello', instance: 'i1' });
+    bench.submit({ command: 'a' });
+    const output = { stdout: { bytes: 100_000, tail: text(1_000).toString('base64') } };
+    bench.end(1, 1, { kind: 'succeeded' }, output);
+    const first = bench.sentTo(2);
+    expect(first).toMatchObject([{ t: 'fetch', offset: 0, limit: 99_000 }]);
+    bench.say(3, { t: 'output-hello', instance: 'i1' });
+    expect(bench.sentTo(3)).toEqual([]);
+    bench.last = bench.step({ type: 'link-closed', link: 2 });
+    expect(bench.sentTo(3)).toMatchObject([{ t: 'fetch', offset: 0, limit: 99_000 }]);
+    bench.step({ type: 'link-closed', link: 1 });
+    bench.heartbeat(4);
+    bench.say(4, { t: 'running', attempts: [{ attempt: 1, phase: 'ended' }], kept: [] });
+    bench.end(4, 1, { kind: 'succeeded' }, output);
+    expect(bench.controller.sessions.pulls.left).toBe(1);
+    expect(bench.last?.output).toHaveLength(1);
+  });
+
+  it('goes on fetching after a restart, from what the worker says it still keeps', () => {
+    const bench = new Bench();
+    bench.heartbeat(1);
+    bench.say(2, { t: 'output-hello', instance: 'i1' });
+    bench.say(1, { t: 'running', attempts: [], kept: [{ attempt: 1, stdout: 100_000, stderr: 10 }] });
+    expect(bench.sentTo(2)).toMatchObject([
+      { t: 'fetch', attempt: 1, stream: 'stdout', offset: 0, limit: 100_000 - 65_536 },
+    ]);
+  });
+});
+
+describe('requests', () => {
+  it('are answered in the step that makes them durable', () => {
+    const bench = new Bench();
+    expect(bench.request({ type: 'register', spec })).toMatchObject({ type: 'reply', reply: { type: 'registered' } });
+  });
+
+  it('that are bad are refused and change nothing', () => {
+    const bench = new Bench();
+    const unknown = bench.request({ type: 'cancel', workflow: workflowId(5) });
+    expect(unknown).toMatchObject({ type: 'refuse', error: { code: 'workflow-unknown' } });
+    bench.request({ type: 'register', spec });
+    const edges = [
+      { parents: [2, 2] as [number, number], children: [1, 1] as [number, number], after: 'any' as const },
+    ];
+    const batch = { tasks: [{ command: 'a' }, { command: 'b' }], edges };
+    expect(bench.request({ type: 'extend', workflow: w1, batch })).toMatchObject({ error: { code: 'bad-input' } });
+    expect(bench.cluster.tasks.size).toBe(0);
+    const huge = { tasks: [{ command: 'x'.repeat(1024 * 1024 + 1) }], edges: [] };
+    expect(bench.request({ type: 'extend', workflow: w1, batch: huge })).toMatchObject({
+      error: { code: 'too-large' },
+    });
+  });
+
+  it('halt what a host that died had left going on', () => {
+    const bench = new Bench();
+    bench.submit({ command: 'a' });
+    expect(bench.request({ type: 'halt-interrupted' })).toMatchObject({
+      reply: { type: 'interrupted', workflows: [w1] },
+    });
+    expect(bench.cluster.workflow(w1).state).toBe('halted');
+  });
+});

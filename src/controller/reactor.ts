@@ -1,0 +1,119 @@
+/**
+ * The controller: `step(inputs, now)` decides, changes the cluster and says what to make durable and what to do then.
+ * Synchronous, without I/O: the shell pumps inputs in and effects out, and so does the simulator.
+ *
+ * Owns: the cluster, the sessions of workers, the custody of output.
+ * 1. Every effect of a step is performed only after the step's changes are durable.
+ * 2. A step makes at most about `commitRowsMax` changes; `isUnfinished` asks for another one.
+ * 3. No input makes it throw: a bad request is refused, a bad message drops its link.
+ */
+import type { Cluster } from '../core/cluster.ts';
+import { launchTasks } from '../core/scheduler/launch.ts';
+import { nextDeadline, settle } from '../core/settle.ts';
+import { Turn } from '../core/turn.ts';
+import { DroverError } from '../model/errors.ts';
+import type { AttemptId } from '../model/ids.ts';
+import { commitRowsMax } from '../model/limits.ts';
+import type { Effect, Input, Launch, StepResult } from './messages.ts';
+import { OutputCustody } from './output-custody.ts';
+import { type Collected, handleRequest } from './requests.ts';
+import { WorkerSessions } from './worker-sessions.ts';
+
+export interface ControllerStart {
+  readonly cluster: Cluster;
+  /** Of this controller process: workers associate with it. */
+  readonly scheduler: string;
+  /** Where the packed output ends, as far as the store knows. */
+  readonly outputEnd: { readonly file: number; readonly length: number };
+}
+
+export class Controller {
+  readonly cluster: Cluster;
+  readonly sessions: WorkerSessions;
+  readonly #custody: OutputCustody;
+
+  constructor({ cluster, scheduler, outputEnd }: ControllerStart) {
+    this.cluster = cluster;
+    this.#custody = new OutputCustody(outputEnd);
+    this.sessions = new WorkerSessions(cluster, scheduler, this.#custody);
+  }
+
+  step(inputs: readonly Input[], now: number): StepResult {
+    const turn = new Turn(this.cluster, now);
+    const effects: Effect[] = [];
+    const collected: Collected = { specs: [], definitions: [] };
+    for (const input of inputs) this.#take(turn, input, effects, collected);
+    this.sessions.loseSilent(turn, effects);
+    const isUnsettled = settle(turn, commitRowsMax);
+    this.#tellWorkers(turn, effects);
+    const isCut = this.#launch(turn, effects);
+    const { pieces, writes } = this.#custody.take();
+    return {
+      at: now,
+      changes: turn.changes,
+      rows: this.cluster.takeDirty(),
+      ...collected,
+      output: pieces,
+      writes,
+      effects,
+      isUnfinished: isUnsettled || isCut,
+    };
+  }
+
+  /** When to step again if no input comes. */
+  nextDeadline(): number {
+    return Math.min(nextDeadline(this.cluster), this.sessions.nextDeadline());
+  }
+
+  #take(turn: Turn, input: Input, effects: Effect[], collected: Collected): void {
+    switch (input.type) {
+      case 'request': {
+        const { ticket, request } = input;
+        try {
+          const reply = handleRequest({ turn, sessions: this.sessions, effects, collected, ticket }, request);
+          if (reply !== undefined) effects.push({ type: 'reply', ticket, reply });
+        } catch (error) {
+          if (!(error instanceof DroverError)) throw error;
+          effects.push({ type: 'refuse', ticket, error });
+        }
+        return;
+      }
+      case 'link-message':
+        return this.sessions.onMessage(turn, input.link, input.message, effects);
+      case 'link-closed':
+        return this.sessions.onClosed(turn, input.link, effects);
+      case 'tick':
+        return;
+    }
+  }
+
+  /** What was decided about attempts that a worker holds has to reach it. */
+  #tellWorkers(turn: Turn, effects: Effect[]): void {
+    const { tasks } = this.cluster;
+    const cancelled: AttemptId[] = [];
+    for (const change of turn.changes) {
+      if (change.type === 'task-changed' && change.event.type === 'moved' && change.event.move.to === 'cancelling') {
+        const attempt = tasks.lastAttempt(change.task);
+        if (attempt !== undefined) cancelled.push(attempt);
+      }
+      if (change.type === 'workflow-halt-mode') this.sessions.halt(change.workflow, change.mode, effects);
+    }
+    this.sessions.kill(cancelled, 'cancel', effects);
+  }
+
+  /** Returns whether there is more to launch. */
+  #launch(turn: Turn, effects: Effect[]): boolean {
+    const { assignments, isCut } = launchTasks(turn, commitRowsMax);
+    for (const { worker, attempts } of assignments) {
+      const launches: Launch[] = [];
+      for (const id of attempts) {
+        const record = this.cluster.attempts.get(id);
+        if (record === undefined || !turn.attempt(id, { type: 'send' }, 'distributor')) continue;
+        launches.push({ attempt: id, task: record.task, number: record.number });
+      }
+      const link = this.sessions.linkOf(worker.id);
+      if (link !== undefined) effects.push({ type: 'run', link, instance: worker.instance, attempts: launches });
+    }
+    return isCut;
+  }
+}

@@ -1,0 +1,137 @@
+/** What clients ask for, as operations on the cluster. A request is answered only when what it did is durable. */
+
+import { retryTask } from '../core/task/retrying.ts';
+import type { Turn } from '../core/turn.ts';
+import {
+  abortWorkflow,
+  cancelWorkflow,
+  closeWorkflow,
+  extendWorkflow,
+  registerWorkflow,
+} from '../core/workflow/registration.ts';
+import { DroverError } from '../model/errors.ts';
+import { taskId, type WorkflowId } from '../model/ids.ts';
+import { commandBytesMax, commitRowsMax, environmentBytesMax } from '../model/limits.ts';
+import type { WorkflowState } from '../model/states.ts';
+import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
+import type { TaskDefinition } from '../store/store.ts';
+import type { Effect, Reply, Request } from './messages.ts';
+import { kindOf } from './task-kind.ts';
+import type { WorkerSessions } from './worker-sessions.ts';
+
+/** What the store must keep besides the changes. */
+export interface Collected {
+  readonly specs: { readonly workflow: WorkflowId; readonly spec: WorkflowSpec }[];
+  readonly definitions: TaskDefinition[];
+}
+
+export interface RequestContext {
+  readonly turn: Turn;
+  readonly sessions: WorkerSessions;
+  readonly effects: Effect[];
+  readonly collected: Collected;
+  readonly ticket: number;
+}
+
+const done: Reply = { type: 'done' };
+
+/** `undefined`: the reply comes later. */
+export function handleRequest(context: RequestContext, request: Request): Reply | undefined {
+  const { turn } = context;
+  switch (request.type) {
+    case 'register':
+      return register(context, request.spec);
+    case 'extend':
+      return extend(context, request.workflow, request.batch);
+    case 'close':
+      closeWorkflow(turn, request.workflow);
+      return done;
+    case 'abort':
+      abortWorkflow(turn, request.workflow);
+      return done;
+    case 'cancel':
+      cancelWorkflow(turn, request.workflow);
+      return done;
+    case 'halt':
+      turn.mustWorkflow(request.workflow, { type: 'halt', mode: request.mode }, 'definer');
+      return done;
+    case 'resume':
+      turn.mustWorkflow(request.workflow, { type: 'resume', how: request.how }, 'definer');
+      return done;
+    case 'cancel-task':
+      turn.mustTask(request.task, { type: 'cancel', reason: 'user' }, 'definer');
+      return done;
+    case 'retry-task':
+      retryTask(turn, request.task);
+      return done;
+    case 'retry-failed':
+      return retryFailed(turn, request.workflow, request.after);
+    case 'halt-interrupted':
+      return haltInterrupted(turn);
+    case 'read-output':
+      return context.sessions.readOutput(context.ticket, request, context.effects);
+    case 'dismiss-workers':
+      context.sessions.dismissAll(context.effects);
+      return done;
+  }
+}
+
+function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Reply {
+  let environmentBytes = 0;
+  for (const [key, value] of Object.entries(spec.env))
+    environmentBytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  if (environmentBytes > environmentBytesMax) {
+    throw new DroverError('too-large', `the environment has more than ${environmentBytesMax} bytes`);
+  }
+  const { maxAttempts, failFast, open } = spec;
+  const workflow = registerWorkflow(turn, { maxAttempts, failFast, open, adjusts: false });
+  collected.specs.push({ workflow, spec });
+  return { type: 'registered', workflow };
+}
+
+function extend({ turn, collected }: RequestContext, workflow: WorkflowId, { tasks, edges }: TaskBatch): Reply {
+  tasks.forEach((task, offset) => {
+    if (task.command === undefined || Buffer.byteLength(task.command) <= commandBytesMax) return;
+    throw new DroverError(
+      'too-large',
+      `task ${offset + 1} of the batch: its command has more than ${commandBytesMax} bytes`,
+    );
+  });
+  const seeds = tasks.map((spec) => ({
+    kind: kindOf(spec),
+    ...(spec.held === undefined ? {} : { held: spec.held }),
+    ...(spec.maxAttempts === undefined ? {} : { maxAttempts: spec.maxAttempts }),
+    ...(spec.until === undefined ? {} : { until: spec.until }),
+  }));
+  const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges });
+  tasks.forEach((spec, offset) => {
+    collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });
+  });
+  return { type: 'extended', firstIndex, count: tasks.length };
+}
+
+function retryFailed(turn: Turn, workflow: WorkflowId, after: number): Reply {
+  const { tasks } = turn.cluster;
+  let count = 0;
+  for (const task of turn.cluster.workflow(workflow).tasks(after + 1)) {
+    if (tasks.state(task) !== 'failed') continue;
+    if (turn.changes.length >= commitRowsMax) return { type: 'retried', count, next: tasks.index(task) - 1 };
+    retryTask(turn, task);
+    count++;
+  }
+  return { type: 'retried', count };
+}
+
+const goingOn: readonly WorkflowState[] = ['queued', 'instantiating', 'launched', 'running'];
+
+function haltInterrupted(turn: Turn): Reply {
+  const interrupted: WorkflowId[] = [];
+  for (const id of [...turn.cluster.active]) {
+    const workflow = turn.cluster.workflow(id);
+    if (workflow.state === 'registering') abortWorkflow(turn, id);
+    if (!goingOn.includes(workflow.state)) continue;
+    turn.workflow(id, { type: 'halt', mode: 'drain' }, 'controller');
+    interrupted.push(id);
+  }
+  return { type: 'interrupted', workflows: interrupted };
+}

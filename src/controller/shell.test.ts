@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { realClock } from '../platform/node/clock.ts';
+import type { WorkflowSpec } from '../protocol/spec.ts';
+import { MemoryDisk } from '../store/memory/store.ts';
+import type { Batch, Store } from '../store/store.ts';
+import { recoverController } from './recover.ts';
+import type { ControllerShell } from './shell.ts';
+
+const spec: WorkflowSpec = {
+  cwd: '/',
+  shell: '/bin/sh',
+  env: {},
+  maxAttempts: 1,
+  terminationMs: 1_000,
+  failFast: false,
+  open: false,
+};
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+const noPacks = { write: async () => {}, read: async () => new Uint8Array(), close: async () => {} };
+
+interface Started {
+  readonly shell: ControllerShell;
+  readonly fatal: unknown[];
+}
+
+/** A real controller on a real memory store whose commits the test can slow down or break. */
+async function start(onCommit: (batch: Batch) => Promise<void>): Promise<Started> {
+  const store = new MemoryDisk(randomUUID()).open();
+  const commit = store.commit.bind(store);
+  const watched: Store = Object.assign(store, {
+    commit: async (batch: Batch) => {
+      await onCommit(batch);
+      await commit(batch);
+    },
+  });
+  const fatal: unknown[] = [];
+  const onFatal = (error: unknown): void => void fatal.push(error);
+  const world = { clock: realClock(), store: watched, packs: noPacks, log: silent, defer: setImmediate, onFatal };
+  return { shell: await recoverController(world, randomUUID()), fatal };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('the shell of the controller', () => {
+  it('answers a request only when it is durable, and shows nothing before', async () => {
+    let release = (): void => {};
+    const { shell } = await start(
+      () =>
+        new Promise((resolve) => {
+          release = resolve;
+        }),
+    );
+    let isAnswered = false;
+    const answer = shell.request({ type: 'register', spec }).then((reply) => {
+      isAnswered = true;
+      return reply;
+    });
+    const seen = shell.read((cluster) => ({ count: cluster.workflows.size, isAnswered }));
+    await pause(20);
+    expect(isAnswered).toBe(false);
+    release();
+    expect(await answer).toMatchObject({ type: 'registered' });
+    expect(await seen).toMatchObject({ count: 1 });
+    await shell.close();
+  });
+
+  it('lets readers look between turns, however many turns follow each other', async () => {
+    const { shell } = await start(() => pause(2));
+    let isOver = false;
+    const load = (async () => {
+      while (!isOver) {
+        // The last ones find the controller closed.
+        shell.request({ type: 'register', spec }).catch(() => {});
+        await pause(0);
+      }
+    })();
+    await pause(20);
+    const looks = await Promise.all([1, 2, 3].map(() => shell.read((cluster) => cluster.workflows.size)));
+    expect(looks.every((count) => count > 0)).toBe(true);
+    isOver = true;
+    await load;
+    await shell.close();
+  });
+
+  it('ends the process when a commit fails, answers nothing, and can still be closed', async () => {
+    const { shell, fatal } = await start(() => Promise.reject(new Error('disk full')));
+    const answer = shell.request({ type: 'register', spec });
+    answer.catch(() => {});
+    while (fatal.length === 0) await pause(1);
+    expect(fatal).toEqual([new Error('disk full')]);
+    await shell.close();
+    await expect(answer).rejects.toMatchObject({ code: 'controller-stopping' });
+  });
+
+  it('reports a refused request as an error with its code', async () => {
+    const { shell } = await start(async () => {});
+    await expect(shell.request({ type: 'cancel', workflow: 9 as never })).rejects.toMatchObject({
+      code: 'workflow-unknown',
+    });
+    await shell.close();
+  });
+});

@@ -1,0 +1,294 @@
+/**
+ * Pumps inputs into the controller's reactor, makes each turn durable, then performs its effects; and lets readers look
+ * at the cluster between turns. It has no opinion on tasks or workflows: no `if` here is about their state.
+ * 1. One turn at a time: step, commit, perform. Inputs that come meanwhile make up the next one (group commit).
+ * 2. A commit that fails ends the process: memory never runs ahead of a disk that said no.
+ * 3. A reader sees only what is durable.
+ */
+import type { Cluster } from '../core/cluster.ts';
+import { DroverError } from '../model/errors.ts';
+import { commitRowsMax, frameBytesMax } from '../model/limits.ts';
+import type { Clock, Link, LinkListener, Log, Timer } from '../platform/env.ts';
+import { decodeFromWorker, encodeFrames, type FromWorker, type Order, type ToWorker } from '../protocol/worker.ts';
+import type { Store, TaskDefinition } from '../store/store.ts';
+import type { Effect, Input, Launch, LinkId, OutputWrite, Reply, Request, StepResult } from './messages.ts';
+import { Controller, type ControllerStart } from './reactor.ts';
+
+/** The packed files of output. */
+export interface OutputPacks {
+  /** Resolves when all of it is durable. */
+  write(writes: readonly OutputWrite[]): Promise<void>;
+  read(file: number, position: number, length: number): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export interface ControllerWorld {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly packs: OutputPacks;
+  readonly log: Log;
+  /** Calls back in the next turn of the event loop. */
+  defer(callback: () => void): void;
+  /** The store failed: the process must end. */
+  onFatal(error: unknown): void;
+}
+
+interface Waiting {
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface OpenLink {
+  readonly link: Link;
+  /** Workflows whose specification this link has carried. */
+  readonly specs: Set<number>;
+}
+
+export class ControllerShell {
+  readonly controller: Controller;
+  readonly scheduler: string;
+  readonly #world: ControllerWorld;
+  readonly #tickets = new Map<number, Waiting>();
+  readonly #links = new Map<LinkId, OpenLink>();
+  readonly #watchers = new Set<() => void>();
+  /** They look between two turns, however many turns follow each other. */
+  #readers: (() => void)[] = [];
+  #inputs: Input[] = [];
+  #turn: Promise<void> | undefined;
+  #timer: Timer | undefined;
+  #lastTicket = 0;
+  #lastLink = 0;
+  #isClosed = false;
+
+  constructor(world: ControllerWorld, start: ControllerStart) {
+    this.#world = world;
+    this.scheduler = start.scheduler;
+    this.controller = new Controller(start);
+    this.#feed({ type: 'tick' });
+  }
+
+  get store(): Store {
+    return this.#world.store;
+  }
+
+  get packs(): OutputPacks {
+    return this.#world.packs;
+  }
+
+  /** Resolves when what was asked for is durable; rejects with a DroverError when it is refused. */
+  request(request: Request): Promise<Reply> {
+    if (this.#isClosed) return Promise.reject(new DroverError('controller-stopping', 'the controller is stopping'));
+    const ticket = ++this.#lastTicket;
+    const reply = new Promise<Reply>((resolve, reject) => this.#tickets.set(ticket, { resolve, reject }));
+    this.#feed({ type: 'request', ticket, request });
+    return reply;
+  }
+
+  /** Looks at the cluster when everything in it is durable. */
+  read<T>(look: (cluster: Cluster, now: number) => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const answer = (): void => {
+        try {
+          resolve(look(this.controller.cluster, this.#world.clock.now()));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      if (this.#turn === undefined) answer();
+      else this.#readers.push(answer);
+    });
+  }
+
+  /** Resolves after the next turn that changed something, or at that time. */
+  changed(until: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#world.clock.at(until, () => done());
+      const done = (): void => {
+        timer.cancel();
+        this.#watchers.delete(done);
+        resolve();
+      };
+      this.#watchers.add(done);
+    });
+  }
+
+  now(): number {
+    return this.#world.clock.now();
+  }
+
+  acceptLink(link: Link): LinkListener {
+    const id = ++this.#lastLink;
+    this.#links.set(id, { link, specs: new Set() });
+    return {
+      onText: (text) => this.#onText(id, link, text),
+      onClose: () => {
+        this.#links.delete(id);
+        this.#feed({ type: 'link-closed', link: id });
+      },
+    };
+  }
+
+  /** Finishes the turn under way; takes no further input. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    while (this.#turn !== undefined) await this.#turn;
+    for (const { link } of this.#links.values()) link.close('the controller ends');
+    for (const watcher of this.#watchers) watcher();
+    const error = new DroverError('controller-stopping', 'the controller is stopping');
+    for (const { reject } of this.#tickets.values()) reject(error);
+  }
+
+  #onText(id: LinkId, link: Link, text: string): void {
+    try {
+      for (const message of decodeFromWorker(text) as FromWorker[])
+        this.#inputs.push({ type: 'link-message', link: id, message });
+      this.#wake();
+    } catch (error) {
+      if (!(error instanceof DroverError)) throw error;
+      this.#world.log.warn({ code: error.code, link: id }, `a worker's message was refused: ${error.message}`);
+      link.close('malformed frame');
+    }
+  }
+
+  #feed(input: Input): void {
+    this.#inputs.push(input);
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#turn !== undefined || this.#isClosed) return;
+    this.#turn = new Promise((resolve) => {
+      this.#world.defer(() => {
+        this.#takeTurns().then(resolve, (error: unknown) => {
+          this.#isClosed = true;
+          this.#turn = undefined;
+          this.#world.onFatal(error);
+          resolve();
+        });
+      });
+    });
+  }
+
+  async #takeTurns(): Promise<void> {
+    let isUnfinished = false;
+    while ((this.#inputs.length > 0 || isUnfinished) && !this.#isClosed) {
+      const inputs = this.#inputs.splice(0, commitRowsMax);
+      const result = this.controller.step(inputs, this.#world.clock.now());
+      await this.#persist(result);
+      await this.#perform(result.effects);
+      isUnfinished = result.isUnfinished;
+      this.#letRead();
+      if (result.changes.length > 0) for (const watcher of this.#watchers) watcher();
+      if (this.#inputs.length > 0 || isUnfinished) await new Promise<void>((resolve) => this.#world.defer(resolve));
+    }
+    this.#turn = undefined;
+    this.#letRead();
+    this.#arm();
+  }
+
+  #letRead(): void {
+    const readers = this.#readers;
+    this.#readers = [];
+    for (const answer of readers) answer();
+  }
+
+  async #persist({ at, changes, rows, specs, definitions, output, writes }: StepResult): Promise<void> {
+    if (changes.length === 0 && output.length === 0) return;
+    if (writes.length > 0) await this.#world.packs.write(writes);
+    await this.#world.store.commit({ at, changes, rows, specs, definitions, output });
+  }
+
+  #arm(): void {
+    this.#timer?.cancel();
+    const next = this.controller.nextDeadline();
+    if (this.#isClosed || next === Number.POSITIVE_INFINITY) return;
+    this.#timer = this.#world.clock.at(next, () => this.#feed({ type: 'tick' }));
+  }
+
+  async #perform(effects: readonly Effect[]): Promise<void> {
+    const outgoing = new Map<LinkId, ToWorker[]>();
+    const closing: LinkId[] = [];
+    const post = (link: LinkId, message: ToWorker): void => {
+      const messages = outgoing.get(link);
+      if (messages === undefined) outgoing.set(link, [message]);
+      else messages.push(message);
+    };
+    for (const effect of effects) {
+      if (effect.type === 'send') post(effect.link, effect.message);
+      else if (effect.type === 'run') for (const message of await this.#runMessages(effect)) post(effect.link, message);
+      else if (effect.type === 'close-link') closing.push(effect.link);
+      else this.#answer(effect);
+    }
+    for (const [link, messages] of outgoing) {
+      for (const frame of encodeFrames(messages)) this.#links.get(link)?.link.send(frame);
+    }
+    for (const link of closing) this.#links.get(link)?.link.close('the controller closed it');
+  }
+
+  #answer(effect: Extract<Effect, { type: 'reply' | 'refuse' | 'log' }>): void {
+    if (effect.type === 'log') return this.#world.log[effect.level](effect.facts, effect.message);
+    const waiting = this.#tickets.get(effect.ticket);
+    this.#tickets.delete(effect.ticket);
+    if (effect.type === 'reply') waiting?.resolve(effect.reply);
+    else waiting?.reject(effect.error);
+  }
+
+  /** Adds what only the store has: commands, and specifications that the link has not carried yet. */
+  async #runMessages({ link, instance, attempts }: Extract<Effect, { type: 'run' }>): Promise<ToWorker[]> {
+    const open = this.#links.get(link);
+    if (open === undefined) return [];
+    const messages: ToWorker[] = [];
+    for (let from = 0; from < attempts.length; from += definitionsAtOnce) {
+      const slice = attempts.slice(from, from + definitionsAtOnce);
+      const definitions = await this.#world.store.definitions(slice.map(({ task }) => task));
+      messages.push(...(await this.#specMessages(open, instance, definitions)));
+      for (const orders of cut(definitions.map((definition, at) => orderOf(definition, slice[at] as Launch)))) {
+        messages.push({ t: 'run', scheduler: this.scheduler, instance, specs: [], orders });
+      }
+    }
+    return messages;
+  }
+
+  /** Each alone, since an environment may be large. */
+  async #specMessages(open: OpenLink, instance: string, definitions: readonly TaskDefinition[]): Promise<ToWorker[]> {
+    const messages: ToWorker[] = [];
+    for (const workflow of new Set(definitions.map((definition) => definition.workflow))) {
+      if (open.specs.has(workflow)) continue;
+      open.specs.add(workflow);
+      const spec = await this.#world.store.workflowSpec(workflow);
+      if (spec === undefined) continue;
+      messages.push({ t: 'run', scheduler: this.scheduler, instance, specs: [{ workflow, spec }], orders: [] });
+    }
+    return messages;
+  }
+}
+
+const definitionsAtOnce = 256;
+/** A message of orders stays well within a frame, whatever escaping adds; one that is larger travels alone. */
+const orderCharactersMax = frameBytesMax / 4;
+
+function orderOf({ id, workflow, index, spec }: TaskDefinition, { attempt, number }: Launch): Order {
+  const { command = '', name, arrayIndex, timeoutMs } = spec;
+  return {
+    ...{ attempt, number, task: id, workflow, index, command },
+    ...(name === undefined ? {} : { name }),
+    ...(arrayIndex === undefined ? {} : { arrayIndex }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
+}
+
+function* cut(orders: readonly Order[]): Generator<Order[]> {
+  let part: Order[] = [];
+  let characters = 0;
+  for (const order of orders) {
+    if (part.length > 0 && characters + order.command.length > orderCharactersMax) {
+      yield part;
+      part = [];
+      characters = 0;
+    }
+    part.push(order);
+    characters += order.command.length;
+  }
+  if (part.length > 0) yield part;
+}

@@ -1,0 +1,126 @@
+/**
+ * A controller with one worker in the process of the test, all of it real but what would leave the process: the store
+ * and the files of output are in memory, and the worker's spawner is scripted (scripted-spawner.ts says how tasks go).
+ * Clients come over HTTP, the worker over WebSockets, as they do elsewhere (src/main/host.ts).
+ */
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { Attendance } from '../../src/api/attendance.ts';
+import { createApi } from '../../src/api/server.ts';
+import { recoverController } from '../../src/controller/recover.ts';
+import type { ControllerShell } from '../../src/controller/shell.ts';
+import type { WorkflowId } from '../../src/model/ids.ts';
+import type { Log } from '../../src/platform/env.ts';
+import { newToken } from '../../src/platform/node/access-file.ts';
+import { realClock } from '../../src/platform/node/clock.ts';
+import { acceptLinks, webSocketNet } from '../../src/platform/node/sockets.ts';
+import type { TaskSpec, WorkflowSpec } from '../../src/protocol/spec.ts';
+import { pause } from '../../src/sdk/pause.ts';
+import { MemoryDisk } from '../../src/store/memory/store.ts';
+import { WorkerShell } from '../../src/worker/shell.ts';
+import { MemoryOutputFiles, memoryOutputPacks } from './memory-files.ts';
+import { ScriptedSpawner } from './scripted-spawner.ts';
+
+export interface InProcessController {
+  readonly access: { readonly url: string; readonly token: string };
+  readonly shell: ControllerShell;
+  /** What clients asked for so far, for example `GET /api/v1/workflows/w1?after=3`. */
+  readonly requests: readonly string[];
+  /** What was submitted as this workflow. */
+  definitionOf(workflow: WorkflowId): Promise<Definition>;
+  /** Ends the worker, then the controller; throws when either logged an error. */
+  close(): Promise<void>;
+}
+
+export interface Definition {
+  readonly spec: WorkflowSpec | undefined;
+  readonly tasks: readonly TaskSpec[];
+}
+
+const slots = 4;
+
+export async function startController(): Promise<InProcessController> {
+  const faults: string[] = [];
+  const log: Log = {
+    info: () => {},
+    warn: () => {},
+    error: (facts, message) => faults.push(`${message}: ${JSON.stringify(facts)}`),
+  };
+  const store = new MemoryDisk(randomUUID()).open();
+  let isDead = false;
+  const onFatal = (error: unknown): never => {
+    isDead = true;
+    // Where a process would end: the runner reports it, and nothing of this controller goes on.
+    throw error;
+  };
+  const world = { clock: realClock(), store, packs: memoryOutputPacks(), log, defer: setImmediate, onFatal };
+  const shell = await recoverController(world, randomUUID());
+  const tokens = { admin: newToken(), worker: newToken() };
+  const attendance = new Attendance();
+  const api = createApi({ shell, attendance, token: tokens.admin, version: '1.2.3', isSame: (a, b) => a === b });
+  const links = acceptLinks(api.server, {
+    refuse: (_, authorization) => (authorization === `Bearer ${tokens.worker}` ? undefined : 401),
+    onLink: (_, link) => shell.acceptLink(link),
+  });
+  const requests: string[] = [];
+  api.server.on('request', ({ method, url }) => requests.push(`${method} ${url}`));
+  await api.listen({ host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${(api.server.address() as AddressInfo).port}`;
+  const worker = startWorker({ url, token: tokens.worker }, log);
+  // Its two links are open: what is half open could not be closed.
+  for (; shell.controller.sessions.connected < 2; await pause(1)) mustBeFlawless(faults);
+  return {
+    access: { url, token: tokens.admin },
+    shell,
+    requests,
+    definitionOf: async (workflow) => {
+      const tasks = await shell.read((cluster) => [...cluster.workflow(workflow).tasks()]);
+      const definitions = await store.definitions(tasks);
+      return { spec: await store.workflowSpec(workflow), tasks: definitions.map(({ spec }) => spec) };
+    },
+    close: async () => {
+      worker.stop();
+      if (!isDead) await shell.close();
+      links.closeAll();
+      await api.close();
+      await store.close();
+      mustBeFlawless(faults);
+    },
+  };
+}
+
+function mustBeFlawless(faults: readonly string[]): void {
+  if (faults.length > 0) throw new Error(`the controller or its worker failed: ${faults.join('; ')}`);
+}
+
+function startWorker(address: { readonly url: string; readonly token: string }, log: Log): WorkerShell {
+  const clock = realClock();
+  const files = new MemoryOutputFiles();
+  let spawner: ScriptedSpawner | undefined;
+  return new WorkerShell(
+    {
+      clock,
+      net: webSocketNet,
+      log,
+      files,
+      random: Math.random,
+      address: () => address,
+      startSpawner: (listener) => {
+        spawner = new ScriptedSpawner(files, clock.now, listener);
+        return spawner;
+      },
+      exit: (code, why, sayGoodbye) => {
+        if (code !== 0) log.error({ why }, 'the worker ended by itself');
+        spawner?.stop();
+        sayGoodbye();
+      },
+    },
+    {
+      identity: { shard: 'test', lock: 'test', instance: randomUUID(), host: 'here', pid: process.pid },
+      slots,
+      directory: '/worker',
+      tag: '/worker',
+      now: clock.now(),
+    },
+  );
+}

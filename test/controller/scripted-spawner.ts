@@ -1,0 +1,98 @@
+/**
+ * A spawner without processes: how a task goes is in the first letters of its command. Every task writes
+ * `out of <command>` to stdout at once; then
+ * - `fail…` writes to stderr and exits 1 in its first attempt, and is done in any later one;
+ * - `hang…` runs until it is killed;
+ * - `stuck…` runs on whatever signal it gets, as a process does that waits in the kernel for a dead disk;
+ * - everything else is done.
+ *
+ * Owns: the tasks that run. Like a pipe, it answers in a later turn of the event loop, and in order.
+ */
+import type { FromSpawner, KillTask, StartTask, TaskEnded, ToSpawner } from '../../src/protocol/spawner.ts';
+import type { SpawnerHandle, SpawnerListener } from '../../src/worker/shell.ts';
+import type { MemoryOutputFiles } from './memory-files.ts';
+
+const failure = 'oh\n';
+const sigterm = 15;
+
+interface RunningTask {
+  readonly task: StartTask;
+  readonly startedAt: number;
+  readonly out: number;
+  readonly err: number;
+}
+
+export class ScriptedSpawner implements SpawnerHandle {
+  readonly #files: MemoryOutputFiles;
+  readonly #listener: SpawnerListener;
+  readonly #now: () => number;
+  readonly #running = new Map<number, RunningTask>();
+  #outbox: FromSpawner[] = [];
+  #isStopped = false;
+
+  constructor(files: MemoryOutputFiles, now: () => number, listener: SpawnerListener) {
+    this.#files = files;
+    this.#now = now;
+    this.#listener = listener;
+    this.#post({ t: 'ready', pid: process.pid, launcher: 'node' });
+  }
+
+  send(messages: readonly ToSpawner[]): void {
+    for (const message of messages) {
+      if (message.t === 'start') this.#start(message);
+      if (message.t === 'kill') this.#kill(message);
+    }
+  }
+
+  /** All that runs is gone, and says nothing any more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#running.clear();
+  }
+
+  #start(task: StartTask): void {
+    const { key, command, stdout, stderr } = task;
+    const running = {
+      task,
+      startedAt: this.#now(),
+      out: this.#files.size(stdout.path),
+      err: this.#files.size(stderr.path),
+    };
+    this.#running.set(key, running);
+    this.#post({ t: 'started', key, pid: process.pid, at: running.startedAt, out: running.out, err: running.err });
+    this.#files.append(stdout.path, `out of ${command}`);
+    if (/^(hang|stuck)/.test(command)) return;
+    const fails = command.startsWith('fail') && task.vars.includes('DROVER_ATTEMPT=1');
+    if (fails) this.#files.append(stderr.path, failure);
+    this.#end(running, { exit: fails ? 1 : 0 });
+  }
+
+  #kill({ key, why }: KillTask): void {
+    const running = this.#running.get(key);
+    if (running === undefined || running.task.command.startsWith('stuck')) return;
+    this.#end(running, { signal: sigterm, signalled: { why, killed: false } });
+  }
+
+  #end({ task, startedAt, out, err }: RunningTask, how: Pick<TaskEnded, 'exit' | 'signal' | 'signalled'>): void {
+    this.#running.delete(task.key);
+    this.#post({
+      t: 'ended',
+      key: task.key,
+      ...how,
+      cpuMs: 0,
+      wallMs: this.#now() - startedAt,
+      out: { from: out, to: this.#files.size(task.stdout.path) },
+      err: { from: err, to: this.#files.size(task.stderr.path) },
+    });
+  }
+
+  #post(message: FromSpawner): void {
+    this.#outbox.push(message);
+    if (this.#outbox.length > 1) return;
+    setImmediate(() => {
+      const messages = this.#outbox;
+      this.#outbox = [];
+      if (!this.#isStopped) this.#listener.onMessages(messages);
+    });
+  }
+}
