@@ -1,0 +1,40 @@
+/** The access file: where the controller of a folder listens, and the tokens for it. Readable by its owner only. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface AccessFile {
+  readonly version: 1;
+  readonly url: string;
+  readonly pid: number;
+  /** What the controller shows off loopback; a client trusts nothing else. */
+  readonly certificate?: string;
+  readonly tokens: { readonly admin: string; readonly worker: string };
+}
+
+export const accessPath = (directory: string): string => join(directory, 'access.json');
+
+export const newToken = (): string => randomBytes(24).toString('base64url');
+
+/** Renamed into place: a reader never sees half of it. */
+export function writeAccessFile(directory: string, access: AccessFile): void {
+  const aside = `${accessPath(directory)}.${process.pid}`;
+  writeFileSync(aside, `${JSON.stringify(access, null, 2)}\n`, { mode: 0o600 });
+  renameSync(aside, accessPath(directory));
+}
+
+/** Undefined when there is none, or one that this version can't read. */
+export function readAccessFile(path: string): AccessFile | undefined {
+  try {
+    const access = JSON.parse(readFileSync(path, 'utf8')) as Partial<AccessFile>;
+    const isWhole = access.version === 1 && typeof access.url === 'string' && typeof access.tokens?.admin === 'string';
+    return isWhole ? (access as AccessFile) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only one's own: another controller may have taken over meanwhile. */
+export function removeAccessFile(directory: string): void {
+  if (readAccessFile(accessPath(directory))?.pid === process.pid) rmSync(accessPath(directory), { force: true });
+}

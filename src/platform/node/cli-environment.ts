@@ -1,0 +1,128 @@
+/**
+ * What the CLI needs of the process (`CliEnv` in src/cli/environment.ts, which this layer does not know).
+ *
+ * Output goes through the thread pool, one write at a time: `process.stdout` blocks the loop on a pipe or terminal that
+ * nobody reads (`| less`, Ctrl-S), and this process may host the controller, whose workers would take it for dead.
+ */
+import { accessSync, constants, createReadStream, statSync, write as writeFd } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { isatty } from 'node:tty';
+import { promisify } from 'node:util';
+import { DroverError } from '../../model/errors.ts';
+
+const writeOnce = promisify(writeFd);
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const columnsDefault = 80;
+const fullPipePauseMs = 10;
+
+export class NodeOutput {
+  readonly isTerminal: boolean;
+  private readonly fd: 1 | 2;
+  private isClosed = false;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(fd: 1 | 2) {
+    this.fd = fd;
+    this.isTerminal = isatty(fd);
+  }
+
+  get columns(): number {
+    return (this.fd === 1 ? process.stdout : process.stderr).columns || columnsDefault;
+  }
+
+  write(content: string | Uint8Array): Promise<boolean> {
+    const written = this.last.then(() => this.writeAll(Buffer.from(content)));
+    this.last = written.catch(() => undefined);
+    return written;
+  }
+
+  private async writeAll(bytes: Uint8Array): Promise<boolean> {
+    let offset = 0;
+    while (offset < bytes.length && !this.isClosed) {
+      try {
+        offset += (await writeOnce(this.fd, bytes, offset, bytes.length - offset, null)).bytesWritten;
+      } catch (error) {
+        await this.onWriteError(error);
+      }
+    }
+    return !this.isClosed;
+  }
+
+  private async onWriteError(error: unknown): Promise<void> {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EPIPE' || code === 'EIO') this.isClosed = true;
+    // Another process may have made the shared terminal or pipe non-blocking.
+    else if (code === 'EAGAIN') await new Promise((resolve) => setTimeout(resolve, fullPipePauseMs));
+    else
+      throw new DroverError('store-unwritable', `the output can't be written: ${code ?? error}`, {
+        cause: error,
+        hint: 'make room, or write elsewhere',
+      });
+  }
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new DroverError('bad-input', 'the current directory is gone', { cause, hint: 'cd to one that exists' });
+  }
+}
+
+export class NodeCliEnvironment {
+  readonly version: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly cwd = workingDirectory();
+  readonly cores = availableParallelism();
+  readonly stdout = new NodeOutput(1);
+  readonly stderr = new NodeOutput(2);
+
+  constructor(version: string) {
+    this.version = version;
+    const given = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    this.variables = Object.fromEntries(given);
+  }
+
+  get isStdinTerminal(): boolean {
+    return isatty(0);
+  }
+
+  readStdin(): AsyncIterable<Uint8Array> {
+    return process.stdin;
+  }
+
+  kindOf(path: string): 'file' | 'directory' | 'missing' {
+    try {
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found === undefined) return 'missing';
+      return found.isDirectory() ? 'directory' : 'file';
+    } catch {
+      return 'file'; // it can't be looked at: reading it will say why
+    }
+  }
+
+  isExecutable(path: string): boolean {
+    try {
+      accessSync(path, constants.X_OK);
+      return statSync(path).isFile();
+    } catch {
+      return false;
+    }
+  }
+
+  async *readFile(path: string): AsyncGenerator<Uint8Array> {
+    try {
+      yield* createReadStream(path);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new DroverError('bad-input', `${path} can't be read: ${reason}`, { cause });
+    }
+  }
+
+  onSignal(listener: (signal: (typeof stopSignals)[number]) => void): () => void {
+    for (const signal of stopSignals) process.on(signal, listener);
+    return () => {
+      for (const signal of stopSignals) process.off(signal, listener);
+    };
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * The spawner as a child of the worker. When it dies, everything that it had started is still below the worker (a
+ * subreaper) and is killed before anyone hears of it: nothing that a task started survives its spawner.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { decodeFrame, encodeFrame, type FromSpawner, LineSplitter, type ToSpawner } from '../../protocol/spawner.ts';
+import type { Libc } from './libc.ts';
+import { killTree } from './process-tree.ts';
+
+export interface SpawnerProcessOptions {
+  readonly script: string;
+  readonly libc: Libc | undefined;
+  /** Inherited as descriptor 3; see host-lock.ts. */
+  readonly lockFd: number | undefined;
+}
+
+export interface SpawnerProcessListener {
+  onMessages(messages: readonly FromSpawner[]): void;
+  onGone(): void;
+}
+
+export class SpawnerProcess {
+  readonly #child: ChildProcess;
+  readonly #gone: Promise<void>;
+
+  constructor({ script, libc, lockFd }: SpawnerProcessOptions, listener: SpawnerProcessListener) {
+    const flags = process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
+    this.#child = spawn(process.execPath, [...flags, script], {
+      stdio: ['pipe', 'pipe', 'inherit', ...(lockFd === undefined ? [] : [lockFd])],
+    });
+    const lines = new LineSplitter();
+    this.#child.stdout?.setEncoding('utf8');
+    this.#child.stdout?.on('data', (text: string) => {
+      for (const line of lines.push(text)) listener.onMessages(decodeFrame<FromSpawner>(line));
+    });
+    // A write to a spawner that just died fails; its exit says the same.
+    this.#child.stdin?.on('error', () => {});
+    this.#gone = new Promise((resolve) => {
+      this.#child.once('exit', () => {
+        killTree(process.pid);
+        libc?.reapOrphans(new Set());
+      });
+      // After its last words: ends that it reported before it died count.
+      this.#child.once('close', () => {
+        resolve();
+        listener.onGone();
+      });
+    });
+  }
+
+  send(messages: readonly ToSpawner[]): void {
+    this.#child.stdin?.write(encodeFrame(messages));
+  }
+
+  /** TERM to all that runs, KILL after the grace; resolves when the spawner and all of it are gone. */
+  async stop(graceMs: number, mostMs: number): Promise<void> {
+    this.send([{ t: 'stop', graceMs }]);
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), mostMs);
+    await this.#gone;
+    clearTimeout(timer);
+  }
+}

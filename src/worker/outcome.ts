@@ -1,0 +1,27 @@
+/** What an end of a process means. */
+import type { Outcome } from '../model/outcome.ts';
+import type { FromSpawner } from '../protocol/spawner.ts';
+
+type TaskEnded = Extract<FromSpawner, { readonly t: 'ended' }>;
+type TaskFailed = Extract<FromSpawner, { readonly t: 'failed' }>;
+
+/** A signal that we sent explains the end; an end by itself that came first is the task's own. */
+export function outcomeOfEnd({ exit, signal, signalled }: TaskEnded): Outcome {
+  if (signalled?.why === 'timeout') return { kind: 'resource', resource: 'runtime' };
+  if (signalled !== undefined) {
+    if (signalled.killed) return { kind: 'cancelled' };
+    return {
+      kind: 'cancelled',
+      ...(exit === undefined ? {} : { code: exit }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+  }
+  if (signal !== undefined) return { kind: 'signalled', signal };
+  return exit === undefined || exit === 0 ? { kind: 'succeeded' } : { kind: 'exited', code: exit };
+}
+
+export const outcomeOfFailure = ({ permanent, message }: TaskFailed): Outcome => ({
+  kind: 'never-started',
+  why: permanent ? 'impossible' : 'unable',
+  message,
+});

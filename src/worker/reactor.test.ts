@@ -1,0 +1,313 @@
+import { describe, expect, it } from 'vitest';
+import type { ToSpawner } from '../protocol/spawner.ts';
+import type { WorkflowSpec } from '../protocol/spec.ts';
+import type { FromWorker, Order } from '../protocol/worker.ts';
+import type { Effect, Input } from './messages.ts';
+import { Worker } from './reactor.ts';
+
+const spec: WorkflowSpec = {
+  cwd: '/work',
+  shell: '/bin/sh',
+  env: { HOME: '/home', DROVER_INDEX: 'of an outer run' },
+  maxAttempts: 1,
+  terminationMs: 700,
+  failFast: false,
+  open: false,
+};
+const order = (attempt: number, changed: Partial<Order> = {}): Order => ({
+  attempt,
+  task: attempt,
+  workflow: 1,
+  index: attempt,
+  number: 1,
+  command: `echo ${attempt}`,
+  ...changed,
+});
+const none = { bytes: 0, tail: '' };
+
+/** A worker with a hand that plays its controller and its spawner. */
+class Bench {
+  readonly worker: Worker;
+  now = 1_000;
+
+  constructor(slots = 2) {
+    const identity = { shard: 's', lock: 'l', instance: 'i', host: 'h', pid: 1 };
+    this.worker = new Worker({ identity, slots, directory: '/d', tag: 't', now: this.now });
+  }
+
+  step(...inputs: Input[]): Effect[] {
+    return this.worker.step(inputs, this.now);
+  }
+
+  /** Connected, associated, the spawner ready. */
+  ready(): this {
+    this.step({ type: 'spawner', message: { t: 'ready', pid: 2, launcher: 'posix_spawn' } }, { type: 'connected' });
+    this.reply('new');
+    this.step({ type: 'message', message: { t: 'get-running' } });
+    this.reply('healthy');
+    return this;
+  }
+
+  reply(state: 'new' | 'healthy', scheduler = 'c'): Effect[] {
+    const message = {
+      t: 'heartbeat-reply',
+      scheduler,
+      worker: 3,
+      state,
+      heartbeatMs: 1_000,
+      selfEndMs: 10_000,
+    } as const;
+    return this.step({ type: 'message', message });
+  }
+
+  run(...orders: Order[]): Effect[] {
+    const message = { t: 'run', scheduler: 'c', instance: 'i', specs: [{ workflow: 1, spec }], orders } as const;
+    return this.step({ type: 'message', message: { ...message, specs: [...message.specs], orders } });
+  }
+
+  started(key: number): Effect[] {
+    return this.step({ type: 'spawner', message: { t: 'started', key, pid: 100 + key, at: this.now, out: 0, err: 0 } });
+  }
+
+  ended(key: number, how: object = { exit: 0 }, output = none): Effect[] {
+    const range = { from: 0, to: output.bytes };
+    const message = { t: 'ended' as const, key, cpuMs: 1.4, wallMs: 2.6, out: range, err: { from: 0, to: 0 }, ...how };
+    return this.step({ type: 'ended', message, stdout: output, stderr: none });
+  }
+
+  tell(message: Extract<Input, { type: 'message' }>['message']): Effect[] {
+    return this.step({ type: 'message', message });
+  }
+}
+
+const sent = (effects: Effect[]): FromWorker[] => effects.flatMap((e) => (e.type === 'send' ? [e.message] : []));
+const toSpawner = (effects: Effect[]): ToSpawner[] => effects.flatMap((e) => (e.type === 'spawner' ? [e.message] : []));
+const starts = (effects: Effect[]): number[] => toSpawner(effects).flatMap((m) => (m.t === 'start' ? [m.key] : []));
+const outcomes = (effects: Effect[]) =>
+  sent(effects).flatMap((m) => (m.t === 'update' ? m.ends.map(({ attempt, outcome }) => [attempt, outcome]) : []));
+
+describe('a worker', () => {
+  it('E33, E35: sends a heartbeat when connected, and another one at once after it said what it runs', () => {
+    const bench = new Bench();
+    expect(sent(bench.step({ type: 'connected' })).map(({ t }) => t)).toEqual(['heartbeat']);
+    bench.reply('new');
+    expect(sent(bench.tell({ t: 'get-running' })).map(({ t }) => t)).toEqual(['running', 'heartbeat']);
+  });
+
+  it('C3, C25: runs as many as it has slots, in order, and the next when one has ended', () => {
+    const bench = new Bench(2).ready();
+    expect(starts(bench.run(order(1), order(2), order(3)))).toEqual([1, 2]);
+    bench.started(1);
+    const effects = bench.ended(1);
+    expect(starts(effects)).toEqual([3]);
+    expect(effects).toContainEqual({ type: 'empty-files', paths: ['/d/slot-1.0.out', '/d/slot-1.0.err'] });
+  });
+
+  it('gives a task its environment: the submitter’s without an outer run’s variables, and its own', () => {
+    const bench = new Bench().ready();
+    const messages = toSpawner(bench.run(order(1, { arrayIndex: 42, name: 'n' })));
+    expect(messages).toContainEqual({ t: 'env', id: 1, env: ['HOME=/home'] });
+    const [start] = messages.filter((m) => m.t === 'start');
+    expect(start?.vars).toEqual(
+      expect.arrayContaining(['DROVER_WORKFLOW_ID=w1', 'DROVER_TASK_ID=w1.1', 'DROVER_TASK_NAME=n', 'DROVER_INDEX=42']),
+    );
+    expect(start?.vars).toEqual(
+      expect.arrayContaining(['DROVER_ATTEMPT=1', 'DROVER_WORKER=k3', 'DROVER_SLOT=1', 'DROVER_REAP=t']),
+    );
+  });
+
+  it('E24: repeats an end on every new connection until it is acknowledged, then forgets it', () => {
+    const bench = new Bench().ready();
+    bench.run(order(1));
+    bench.started(1);
+    expect(outcomes(bench.ended(1, { exit: 3 }))).toEqual([[1, { kind: 'exited', code: 3 }]]);
+    bench.step({ type: 'disconnected' }, { type: 'connected' });
+    bench.reply('new');
+    expect(sent(bench.tell({ t: 'get-running' }))[0]).toMatchObject({
+      t: 'running',
+      attempts: [{ attempt: 1, phase: 'ended' }],
+    });
+    expect(outcomes(bench.reply('healthy'))).toEqual([[1, { kind: 'exited', code: 3 }]]);
+    bench.tell({ t: 'ack', attempts: [1] });
+    bench.tell({ t: 'drop-output', attempts: [1] });
+    expect(sent(bench.tell({ t: 'get-running' }))[0]).toMatchObject({ t: 'running', attempts: [], kept: [] });
+  });
+
+  it('E69: an end while it is not connected is kept for the next controller', () => {
+    const bench = new Bench().ready();
+    bench.run(order(1));
+    bench.started(1);
+    bench.step({ type: 'disconnected' });
+    expect(outcomes(bench.ended(1))).toEqual([]);
+    bench.step({ type: 'connected' });
+    bench.reply('new', 'another');
+    bench.tell({ t: 'get-running' });
+    expect(sent(bench.reply('healthy', 'another'))).toMatchObject([{ t: 'update', scheduler: 'another' }]);
+  });
+
+  it('E42, E66: refuses what another controller sent, what is meant for another instance, and a second attempt of a task', () => {
+    const bench = new Bench().ready();
+    const from = (changed: object) =>
+      outcomes(
+        bench.tell({
+          t: 'run',
+          scheduler: 'c',
+          instance: 'i',
+          specs: [{ workflow: 1, spec }],
+          orders: [order(9)],
+          ...changed,
+        }),
+      );
+    const refused = [[9, { kind: 'never-started', why: 'refused', message: expect.any(String) }]];
+    expect(from({ scheduler: 'old' })).toEqual(refused);
+    expect(from({ instance: 'other' })).toEqual(refused);
+    bench.run(order(1));
+    expect(outcomes(bench.run(order(2, { task: 1 })))).toMatchObject([[2, { why: 'refused' }]]);
+  });
+
+  it('reports a start only of what runs longer than a moment', () => {
+    const bench = new Bench().ready();
+    bench.run(order(1), order(2));
+    bench.started(1);
+    bench.started(2);
+    bench.ended(1);
+    bench.now += 60;
+    expect(bench.worker.nextDeadline()).toBeLessThanOrEqual(bench.now);
+    expect(sent(bench.step({ type: 'tick' }))).toContainEqual({ t: 'started', attempts: [{ attempt: 2, at: 1_000 }] });
+  });
+
+  it('takes back what has not started, and only that', () => {
+    const bench = new Bench(1).ready();
+    bench.run(order(1), order(2));
+    bench.started(1);
+    expect(outcomes(bench.tell({ t: 'retract', attempts: [1, 2] }))).toMatchObject([[2, { why: 'retracted' }]]);
+    expect(starts(bench.ended(1))).toEqual([]);
+  });
+
+  it('A35, A36: a kill is TERM, then KILL after the time that the task has; the end says whether KILL was needed', () => {
+    const bench = new Bench().ready();
+    bench.run(order(1), order(2));
+    bench.started(1);
+    bench.started(2);
+    const kill = toSpawner(bench.tell({ t: 'kill', attempts: [1, 2], why: 'cancel' }));
+    expect(kill[0]).toEqual({ t: 'kill', key: 1, how: 'term-kill', graceMs: 700, why: 'cancel' });
+    const soft = bench.ended(1, { signal: 15, signalled: { why: 'cancel', killed: false } });
+    expect(outcomes(soft)).toEqual([[1, { kind: 'cancelled', signal: 15 }]]);
+    const hard = bench.ended(2, { signal: 9, signalled: { why: 'cancel', killed: true } });
+    expect(outcomes(hard)).toEqual([[2, { kind: 'cancelled' }]]);
+  });
+
+  it('A34: a kill of what has ended by itself changes nothing', () => {
+    const bench = new Bench().ready();
+    bench.run(order(1));
+    bench.started(1);
+    bench.ended(1, { exit: 4 });
+    expect(bench.tell({ t: 'kill', attempts: [1], why: 'cancel' })).toEqual([]);
+  });
+
+  it('a kill that comes between the order to start and the start is not lost', () => {
+    const bench = new Bench().ready();
+    bench.run(order(1));
+    expect(toSpawner(bench.tell({ t: 'kill', attempts: [1], why: 'halt' }))).toEqual([]);
+    expect(toSpawner(bench.started(1))).toMatchObject([{ t: 'kill', key: 1, why: 'halt' }]);
+  });
+
+  it('C41: kills what runs longer than it may, and says that time ran out', () => {
+    const bench = new Bench().ready();
+    bench.run(order(1, { timeoutMs: 500 }));
+    bench.started(1);
+    bench.now += 500;
+    expect(bench.worker.nextDeadline()).toBeLessThanOrEqual(bench.now);
+    expect(toSpawner(bench.step({ type: 'tick' }))).toMatchObject([{ t: 'kill', key: 1, why: 'timeout' }]);
+    const end = bench.ended(1, { signal: 15, signalled: { why: 'timeout', killed: false } });
+    expect(outcomes(end)).toEqual([[1, { kind: 'resource', resource: 'runtime' }]]);
+  });
+
+  it('what could not be started is reported as such, and frees its slot', () => {
+    const bench = new Bench(1).ready();
+    bench.run(order(1), order(2));
+    const effects = bench.step({
+      type: 'spawner',
+      message: { t: 'failed', key: 1, code: 'cwd-missing', message: 'no /work', permanent: true },
+    });
+    expect(outcomes(effects)).toEqual([[1, { kind: 'never-started', why: 'impossible', message: 'no /work' }]]);
+    expect(starts(effects)).toEqual([2]);
+  });
+
+  it('the death of its spawner loses what ran; what was only accepted goes to the next one', () => {
+    const bench = new Bench(1).ready();
+    bench.run(order(1), order(2));
+    bench.started(1);
+    const effects = bench.step({ type: 'spawner-gone' });
+    expect(outcomes(effects)).toEqual([[1, { kind: 'lost', what: 'cylinder' }]]);
+    expect(starts(effects)).toEqual([]);
+    expect(toSpawner(effects)).toContainEqual({ t: 'env', id: 1, env: ['HOME=/home'] });
+    const next = bench.step({ type: 'spawner', message: { t: 'ready', pid: 9, launcher: 'posix_spawn' } });
+    expect(starts(next)).toEqual([2]);
+  });
+
+  it('E5: ends itself when no controller has answered for too long', () => {
+    const bench = new Bench().ready();
+    bench.now += 9_999;
+    expect(bench.step({ type: 'tick' }).some(({ type }) => type === 'exit')).toBe(false);
+    bench.now += 1;
+    expect(bench.step({ type: 'tick' })).toContainEqual(expect.objectContaining({ type: 'exit', code: 1 }));
+  });
+
+  it('a refusal by the controller ends it with the reason', () => {
+    const bench = new Bench();
+    const effects = bench.tell({ t: 'refused', code: 'protocol-version', message: 'too old' });
+    expect(effects).toMatchObject([{ type: 'exit', code: 3, why: expect.stringContaining('too old') }]);
+  });
+
+  it('E72: answers for the output of what runs and of what is kept, and says when it has none', () => {
+    const bench = new Bench().ready();
+    bench.run(order(1));
+    bench.step({ type: 'spawner', message: { t: 'started', key: 1, pid: 5, at: bench.now, out: 30, err: 7 } });
+    const fetch = (attempt: number) =>
+      bench.tell({ t: 'fetch', request: 8, attempt, stream: 'stdout', offset: 2, limit: 10 });
+    expect(fetch(1)).toEqual([
+      { type: 'fetch', request: 8, place: { path: '/d/slot-1.0.out', from: 30 }, offset: 2, limit: 10 },
+    ]);
+    bench.ended(1, { exit: 0, out: { from: 30, to: 100_030 } }, { bytes: 100_000, tail: 'AAAA' });
+    expect(fetch(1)).toMatchObject([{ place: { from: 30, to: 100_030 } }]);
+    expect(fetch(2)).toMatchObject([{ place: undefined }]);
+  });
+
+  it('sets a file aside whose output did not travel with the end, until the controller has taken it', () => {
+    const bench = new Bench(1).ready();
+    bench.run(order(1), order(2));
+    bench.started(1);
+    const effects = bench.ended(1, { exit: 0, out: { from: 0, to: 200_000 } }, { bytes: 200_000, tail: 'AAAA' });
+    const [start] = toSpawner(effects).filter((message) => message.t === 'start');
+    expect(start?.stdout.path).toBe('/d/slot-1.1.out');
+    bench.tell({ t: 'ack', attempts: [1] });
+    const running = sent(bench.tell({ t: 'get-running' }))[0];
+    expect(running).toMatchObject({ t: 'running', kept: [{ attempt: 1, stdout: 200_000, stderr: 0 }] });
+    expect(bench.tell({ t: 'drop-output', attempts: [1] })).toEqual([
+      { type: 'spawner', message: { t: 'closeFile', path: '/d/slot-1.0.out' } },
+      { type: 'spawner', message: { t: 'closeFile', path: '/d/slot-1.0.err' } },
+      { type: 'remove-files', paths: ['/d/slot-1.0.out', '/d/slot-1.0.err'] },
+    ]);
+  });
+
+  it('keeps the environments of what it has when its spawner dies after a reconnection', () => {
+    const bench = new Bench(1).ready();
+    bench.run(order(1), order(2));
+    bench.started(1);
+    bench.step({ type: 'disconnected' }, { type: 'connected' });
+    expect(toSpawner(bench.step({ type: 'spawner-gone' }))).toContainEqual({ t: 'env', id: 1, env: ['HOME=/home'] });
+  });
+
+  it('counts its time from when an answered heartbeat was sent, not from when the answer came', () => {
+    const bench = new Bench().ready();
+    bench.now += 1_000;
+    bench.step({ type: 'tick' });
+    const sentAt = bench.now;
+    bench.now += 5_000;
+    bench.reply('healthy');
+    expect(bench.worker.nextDeadline()).toBeLessThanOrEqual(sentAt + 10_000);
+    bench.now = sentAt + 10_000;
+    expect(bench.step({ type: 'tick' })).toContainEqual(expect.objectContaining({ type: 'exit' }));
+  });
+});
