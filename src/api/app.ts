@@ -1,0 +1,35 @@
+/** The HTTP application that the routes are put on, and what they need. */
+
+import { Type, type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
+import { type FastifyServerFactory, fastify } from 'fastify';
+import type { ControllerShell } from '../controller/shell.ts';
+import { submitBodyBytesMax } from '../model/limits.ts';
+import type { Attendance } from './attendance.ts';
+
+export interface ApiOptions {
+  readonly shell: ControllerShell;
+  readonly token: string;
+  readonly version: string;
+  /** Constant in time, so that a token can't be found out by measuring. */
+  isSame(given: string, expected: string): boolean;
+  /** Off loopback the server speaks TLS; who makes it knows how. */
+  readonly createServer?: FastifyServerFactory;
+  readonly attendance: Attendance;
+  /** A client asked the controller to end; called after the answer is out. Absent where it ends with its command. */
+  readonly onStop?: (() => void) | undefined;
+}
+
+export const makeApp = (createServer: ApiOptions['createServer']) =>
+  fastify({
+    bodyLimit: submitBodyBytesMax,
+    forceCloseConnections: true,
+    requestTimeout: 60_000,
+    keepAliveTimeout: 60_000,
+    ...(createServer === undefined ? {} : { serverFactory: createServer }),
+  })
+    .setValidatorCompiler(TypeBoxValidatorCompiler)
+    .withTypeProvider<TypeBoxTypeProvider>();
+export type App = ReturnType<typeof makeApp>;
+
+/** References in paths, for example `w3` and `w3.14`. */
+export const Reference = Type.Object({ id: Type.String({ maxLength: 40 }) });

@@ -1,0 +1,87 @@
+import { Type } from '@fastify/type-provider-typebox';
+import type { ControllerShell } from '../../controller/shell.ts';
+import { DroverError } from '../../model/errors.ts';
+import { type AttemptId, printTask, printWorkflow, type TaskId } from '../../model/ids.ts';
+import { longPollMsMax } from '../../model/limits.ts';
+import { outputStreams } from '../../model/states.ts';
+import { oneOf } from '../../protocol/schema.ts';
+import { outputHeaders, TaskDetail, TaskView } from '../../protocol/views.ts';
+import { type ApiOptions, type App, Reference } from '../app.ts';
+import { readOutput } from '../output.ts';
+import { taskOf } from '../reference.ts';
+import { renderAttempt, renderTask } from '../render.ts';
+
+const OutputQuery = Type.Object({
+  stream: Type.Optional(oneOf(outputStreams)),
+  attempt: Type.Optional(Type.Integer({ minimum: 1 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  waitMs: Type.Optional(Type.Integer({ minimum: 0, maximum: longPollMsMax })),
+});
+
+export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
+  app.get('/api/v1/tasks/:id', { schema: { params: Reference, response: { 200: TaskDetail } } }, ({ params }) =>
+    detailOf(shell, params.id),
+  );
+  for (const verb of ['cancel', 'retry'] as const) {
+    app.post(
+      `/api/v1/tasks/:id/${verb}`,
+      { schema: { params: Reference, response: { 200: TaskView } } },
+      async ({ params }) => {
+        const task = await shell.read((cluster) => taskOf(cluster, params.id));
+        await shell.request({ type: `${verb}-task`, task });
+        return detailOf(shell, params.id);
+      },
+    );
+  }
+  app.get(
+    '/api/v1/tasks/:id/output',
+    { schema: { params: Reference, querystring: OutputQuery } },
+    async ({ params, query }, reply) => {
+      const { attempt, number } = await attemptOf(shell, params.id, query.attempt);
+      const until = shell.now() + (query.waitMs ?? 0);
+      const output = await readOutput(shell, attempt, query.stream ?? 'stdout', query.offset ?? 0, until);
+      return reply
+        .header(outputHeaders.nextOffset, String(output.nextOffset))
+        .header(outputHeaders.isComplete, String(output.isComplete))
+        .header(outputHeaders.attempt, String(number))
+        .type('application/octet-stream')
+        .send(Buffer.from(output.data));
+    },
+  );
+}
+
+async function attemptsOf(shell: ControllerShell, task: TaskId) {
+  const last = await shell.read((cluster) => cluster.tasks.lastAttempt(task));
+  return last === undefined ? [] : shell.store.attemptsBack(last);
+}
+
+async function detailOf(shell: ControllerShell, name: string): Promise<TaskDetail> {
+  const task = await shell.read((cluster) => taskOf(cluster, name));
+  const [definition] = await shell.store.definitions([task]);
+  const rows = await attemptsOf(shell, task);
+  if (definition === undefined) throw new DroverError('task-unknown', `there is no task ${name}`);
+  const spec = await shell.store.workflowSpec(definition.workflow);
+  return shell.read((cluster) => ({
+    ...renderTask(cluster, task, definition, rows.at(-1)),
+    workflow: printWorkflow(definition.workflow),
+    cwd: spec?.cwd ?? '',
+    history: rows.map((row) => renderAttempt(cluster, row)),
+  }));
+}
+
+/** The last attempt, unless one is named. */
+async function attemptOf(
+  shell: ControllerShell,
+  name: string,
+  wanted: number | undefined,
+): Promise<{ attempt: AttemptId; number: number }> {
+  const task = await shell.read((cluster) => taskOf(cluster, name));
+  const rows = await attemptsOf(shell, task);
+  const row = wanted === undefined ? rows.at(-1) : rows.find(({ number }) => number === wanted);
+  if (row !== undefined) return { attempt: row.id, number: row.number };
+  const [workflow, index] = await shell.read(
+    (cluster) => [cluster.tasks.workflow(task), cluster.tasks.index(task)] as const,
+  );
+  const which = wanted === undefined ? 'has not run yet' : `has no attempt ${wanted}`;
+  throw new DroverError('attempt-unknown', `${printTask(workflow, index)} ${which}`);
+}

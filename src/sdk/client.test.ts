@@ -1,0 +1,151 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { DroverError } from '../model/errors.ts';
+import { outputHeaders } from '../protocol/views.ts';
+import { Client } from './client.ts';
+
+let server: Server | undefined;
+
+async function serve(listener: RequestListener): Promise<Client> {
+  const started = createServer(listener);
+  server = started;
+  await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
+  return new Client({ url: `http://127.0.0.1:${(started.address() as AddressInfo).port}`, token: 'secret' });
+}
+
+afterEach(() => {
+  server?.close();
+  server?.closeAllConnections();
+  server = undefined;
+});
+
+const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(() => undefined).catch((error) => error);
+
+it('sends the token and the query, and reads the view', async () => {
+  const client = await serve(({ url, headers }, response) => {
+    response.end(JSON.stringify({ tasks: [], url, authorization: headers.authorization }));
+  });
+  expect(await client.tasks('w1', { states: ['failed', 'running'], after: 3, limit: 10 })).toEqual({
+    tasks: [],
+    url: '/api/v1/workflows/w1/tasks?after=3&limit=10&state=failed%2Crunning',
+    authorization: 'Bearer secret',
+  });
+});
+
+it('rethrows an error of the controller with its code, hint and details', async () => {
+  const client = await serve((_, response) => {
+    response.statusCode = 404;
+    response.end(
+      JSON.stringify({ error: { code: 'workflow-unknown', message: 'w9?', hint: 'look', details: { id: 'w9' } } }),
+    );
+  });
+  const error = await failureOf(client.workflow('w9'));
+  expect(error).toBeInstanceOf(DroverError);
+  expect(error).toMatchObject({
+    code: 'workflow-unknown',
+    message: 'w9?',
+    hint: 'look',
+    details: { id: 'w9' },
+    exitCode: 2,
+  });
+});
+
+it('takes a code that it does not know from a newer controller', async () => {
+  const client = await serve((_, response) => {
+    response.statusCode = 409;
+    response.end(JSON.stringify({ error: { code: 'too-new', message: 'no', hint: 'h' } }));
+  });
+  expect(await failureOf(client.cancel('w1'))).toMatchObject({
+    code: 'bad-input',
+    message: 'no',
+    details: { code: 'too-new' },
+  });
+});
+
+it('says so when something else answers', async () => {
+  const client = await serve((_, response) => {
+    response.statusCode = 500;
+    response.end('<html>');
+  });
+  expect(await failureOf(client.server())).toMatchObject({ code: 'controller-unreachable', exitCode: 3 });
+});
+
+it('repeats a read whose connection failed, and not a change', async () => {
+  let requests = 0;
+  const client = await serve((request, response) => {
+    requests += 1;
+    if (requests <= 2) request.socket.destroy();
+    else response.end('{"version":"1"}');
+  });
+  expect(await failureOf(client.cancel('w1'))).toMatchObject({ code: 'controller-unreachable', exitCode: 3 });
+  expect(requests).toBe(1);
+  expect(await client.workflow('w1')).toEqual({ version: '1' });
+  expect(requests).toBe(3);
+});
+
+it('asks only once whether a controller is there', async () => {
+  let requests = 0;
+  const client = await serve((request) => {
+    requests += 1;
+    request.socket.destroy();
+  });
+  expect(await failureOf(client.server())).toMatchObject({ code: 'controller-unreachable' });
+  expect(requests).toBe(1);
+});
+
+it('names the address and the reason when nobody listens', async () => {
+  const client = await serve(() => undefined);
+  const started = server as Server;
+  const { port } = started.address() as AddressInfo;
+  await new Promise((resolve) => started.close(resolve));
+  const error = await failureOf(client.close('w1'));
+  expect(error).toMatchObject({ code: 'controller-unreachable' });
+  expect(String(error)).toContain(`127.0.0.1:${port}`);
+  expect(String(error)).toContain('ECONNREFUSED');
+});
+
+/** Serves `pieces` one by one, each where the last one ended; the attempt ends with the last. */
+function outputOf(pieces: readonly string[], seen: string[]): RequestListener {
+  return ({ url = '' }, response) => {
+    seen.push(url);
+    const offset = Number(new URL(url, 'http://x').searchParams.get('offset'));
+    const start = pieces.findIndex((_, i) => pieces.slice(0, i).join('').length === offset);
+    const piece = pieces[start] ?? '';
+    response.setHeader(outputHeaders.nextOffset, offset + piece.length);
+    response.setHeader(outputHeaders.attempt, 2);
+    response.setHeader(outputHeaders.isComplete, String(start === pieces.length - 1));
+    response.end(piece);
+  };
+}
+
+async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of source) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+it('reads output piece by piece to its end, all of one attempt', async () => {
+  const seen: string[] = [];
+  const client = await serve(outputOf(['ab', 'cde', 'f'], seen));
+  expect(await textOf(client.output('w1.1', { stream: 'stderr' }))).toBe('abcdef');
+  expect(seen).toEqual([
+    '/api/v1/tasks/w1.1/output?stream=stderr&offset=0',
+    '/api/v1/tasks/w1.1/output?stream=stderr&attempt=2&offset=2',
+    '/api/v1/tasks/w1.1/output?stream=stderr&attempt=2&offset=5',
+  ]);
+});
+
+it('stops at what is there now unless it follows', async () => {
+  let reads = 0;
+  const client = await serve((_, response) => {
+    reads += 1;
+    response.setHeader(outputHeaders.nextOffset, reads < 3 ? 3 : 4);
+    response.setHeader(outputHeaders.isComplete, String(reads === 3));
+    response.end(['abc', '', 'd'][reads - 1]);
+  });
+  expect(await textOf(client.output('w1.1', { stream: 'stdout' }))).toBe('abc');
+  reads = 0;
+  expect(await textOf(client.output('w1.1', { stream: 'stdout', follow: true }))).toBe('abcd');
+});

@@ -1,0 +1,171 @@
+/** The API of a controller, typed. Owns no state: any number of clients may talk to one controller. */
+import type { HaltMode, TaskState } from '../model/states.ts';
+import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
+import {
+  type FailureList,
+  outputHeaders,
+  type RetryResult,
+  type ServerView,
+  type TaskDetail,
+  type TaskList,
+  type TaskView,
+  type WorkerList,
+  type WorkflowList,
+  type WorkflowView,
+} from '../protocol/views.ts';
+import { type Access, parseJson, Transport } from './transport.ts';
+
+export interface OutputQuery {
+  readonly stream: 'stdout' | 'stderr';
+  /** The last attempt when absent. */
+  readonly attempt?: number;
+  /** Wait for what is yet to be written, until the attempt has ended. */
+  readonly follow?: boolean;
+  /** Told of bytes that are lost: their worker ended before the controller had them. */
+  readonly onMissing?: (bytes: number) => void;
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** How long one read that follows output waits for more. */
+const followWaitMs = 10_000;
+
+export class Client {
+  private readonly transport: Transport;
+
+  constructor(access: Access) {
+    this.transport = new Transport(access);
+  }
+
+  /** Asked once, without retries: this is how one finds out whether a controller is there. */
+  async server(): Promise<ServerView> {
+    const { body } = await this.transport.probe(path('server', {}));
+    return parseJson(body) as ServerView;
+  }
+
+  /** Also asked once: work will follow, so a host that is about to end waits until `leave`, or refuses now. */
+  async announce(): Promise<ServerView> {
+    const { body } = await this.transport.post(path('server/announce', {}));
+    return parseJson(body) as ServerView;
+  }
+
+  /** What was announced is over. */
+  async leave(): Promise<void> {
+    await this.transport.post(path('server/leave', {}));
+  }
+
+  /** Ends the controller; workers and what they run stay, for the next one. */
+  stopServer(): Promise<ServerView> {
+    return this.change('server/stop');
+  }
+
+  workers(all = false): Promise<WorkerList> {
+    return this.read('workers', all ? { all: 'true' } : {});
+  }
+
+  /** Tries all failed tasks of a workflow again. */
+  retryFailed(workflow: string): Promise<RetryResult> {
+    return this.change(`workflows/${workflow}/retry`);
+  }
+
+  retryTask(task: string): Promise<TaskView> {
+    return this.change(`tasks/${task}/retry`);
+  }
+
+  /** Tasks are then added in batches; none starts before `close`. */
+  register(spec: WorkflowSpec): Promise<{ readonly id: string }> {
+    return this.change('workflows', { spec });
+  }
+
+  extend(workflow: string, batch: TaskBatch): Promise<{ readonly firstIndex: number; readonly count: number }> {
+    return this.change(`workflows/${workflow}/tasks`, batch);
+  }
+
+  close(workflow: string): Promise<WorkflowView> {
+    return this.change(`workflows/${workflow}/close`);
+  }
+
+  abort(workflow: string): Promise<WorkflowView> {
+    return this.change(`workflows/${workflow}/abort`);
+  }
+
+  cancel(workflow: string): Promise<WorkflowView> {
+    return this.change(`workflows/${workflow}/cancel`);
+  }
+
+  halt(workflow: string, mode: HaltMode): Promise<WorkflowView> {
+    return this.change(`workflows/${workflow}/halt`, { mode });
+  }
+
+  resume(workflow: string, how: 'hot' | 'cold'): Promise<WorkflowView> {
+    return this.change(`workflows/${workflow}/resume`, { how });
+  }
+
+  /** Newest first. */
+  workflows(page: { readonly limit?: number; readonly before?: string } = {}): Promise<WorkflowList> {
+    return this.read('workflows', page);
+  }
+
+  /** With `after`, waits up to `waitMs` for a version beyond it, unless the workflow has ended. */
+  workflow(workflow: string, wait: { readonly after?: number; readonly waitMs?: number } = {}): Promise<WorkflowView> {
+    return this.read(`workflows/${workflow}`, wait, wait.waitMs);
+  }
+
+  tasks(
+    workflow: string,
+    page: { readonly states?: readonly TaskState[]; readonly after?: number; readonly limit?: number } = {},
+  ): Promise<TaskList> {
+    const { states, ...rest } = page;
+    return this.read(`workflows/${workflow}/tasks`, { ...rest, state: states?.join(',') });
+  }
+
+  failures(workflow: string): Promise<FailureList> {
+    return this.read(`workflows/${workflow}/failures`, {});
+  }
+
+  task(task: string): Promise<TaskDetail> {
+    return this.read(`tasks/${task}`, {});
+  }
+
+  cancelTask(task: string): Promise<TaskView> {
+    return this.change(`tasks/${task}/cancel`);
+  }
+
+  /** The bytes as the task wrote them, piece by piece: what is there now or, with `follow`, all until its end. */
+  async *output(
+    task: string,
+    { stream, attempt, follow = false, onMissing }: OutputQuery,
+  ): AsyncGenerator<Uint8Array, void> {
+    const waitMs = follow ? followWaitMs : 0;
+    let offset = 0;
+    // Once the first answer has named the attempt it is held on to, so that a retry can't splice two outputs.
+    let number = attempt;
+    for (;;) {
+      const query = { stream, attempt: number, offset, waitMs: follow ? waitMs : undefined };
+      const { headers, body } = await this.transport.get(path(`tasks/${task}/output`, query), waitMs);
+      if (body.length > 0) yield body;
+      const next = Number(headers.get(outputHeaders.nextOffset) ?? offset + body.length);
+      const isStuck = next === offset && !follow;
+      if (headers.get(outputHeaders.isComplete) === 'true' || isStuck) return;
+      if (body.length === 0 && next > offset) onMissing?.(next - offset);
+      offset = next;
+      number ??= Number(headers.get(outputHeaders.attempt)) || undefined;
+    }
+  }
+
+  private async read<View>(route: string, query: Query, waitMs?: number): Promise<View> {
+    const { body } = await this.transport.get(path(route, query), waitMs);
+    return parseJson(body) as View;
+  }
+
+  private async change<View>(route: string, content?: unknown): Promise<View> {
+    const { body } = await this.transport.post(path(route, {}), content);
+    return parseJson(body) as View;
+  }
+}
+
+function path(route: string, query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return `/api/v1/${route}${search.size === 0 ? '' : `?${search}`}`;
+}

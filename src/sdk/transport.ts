@@ -1,0 +1,142 @@
+/**
+ * One request to a controller and what may become of it. A refusal comes back as the controller's own DroverError;
+ * whatever keeps the two from talking is `controller-unreachable`.
+ * Reads are repeated a few times when the connection fails; a change is not, since it may have been made.
+ */
+import { DroverError, type ErrorDetails, isErrorCode } from '../model/errors.ts';
+import { pause } from './pause.ts';
+
+export interface Access {
+  readonly url: string;
+  readonly token: string;
+  /** For a controller whose certificate is pinned; the global one otherwise. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface Reply {
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+/** Pauses between the tries of a read. */
+const retryPausesMs = [100, 200, 400, 800, 1_600];
+/** A controller answers within milliseconds; one that takes this long, beyond the wait asked for, hangs. */
+const answerMsMax = 60_000;
+const probeMsMax = 5_000;
+
+export class Transport {
+  private readonly base: URL;
+  private readonly authorization: string;
+  private readonly fetch: typeof fetch;
+
+  constructor({ url, token, fetch: given = fetch }: Access) {
+    this.base = new URL(url);
+    this.fetch = given;
+    this.authorization = `Bearer ${token}`;
+  }
+
+  /** `waitMs`: how long the controller was asked to wait for news. */
+  async get(path: string, waitMs = 0): Promise<Reply> {
+    for (const pauseMs of retryPausesMs) {
+      try {
+        return await this.request('GET', path, undefined, answerMsMax + waitMs);
+      } catch (error) {
+        if (!(error instanceof ConnectionFailure)) throw error;
+        await pause(pauseMs);
+      }
+    }
+    return this.request('GET', path, undefined, answerMsMax + waitMs);
+  }
+
+  /** Asks once and for a short time: to find out whether anybody is there. */
+  probe(path: string): Promise<Reply> {
+    return this.request('GET', path, undefined, probeMsMax);
+  }
+
+  post(path: string, content: unknown = {}): Promise<Reply> {
+    return this.request('POST', path, JSON.stringify(content), answerMsMax);
+  }
+
+  private async request(method: string, path: string, content: string | undefined, msMax: number): Promise<Reply> {
+    const { ok, status, headers, body } = await this.exchange(path, {
+      method,
+      headers: {
+        authorization: this.authorization,
+        ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(content === undefined ? {} : { body: content }),
+      redirect: 'error',
+      signal: AbortSignal.timeout(msMax),
+    });
+    if (!ok) throw this.refusal(status, body);
+    return { headers, body };
+  }
+
+  /** A connection that breaks within the body is as good as one that was never there. */
+  private async exchange(path: string, init: RequestInit) {
+    try {
+      const response = await this.fetch(new URL(path, this.base), init);
+      const body = new Uint8Array(await response.arrayBuffer());
+      return { ok: response.ok, status: response.status, headers: response.headers, body };
+    } catch (error) {
+      throw new ConnectionFailure(this.base.origin, error);
+    }
+  }
+
+  private refusal(status: number, body: Uint8Array): DroverError {
+    const error = errorOf(body);
+    if (error === undefined) {
+      return new DroverError(
+        'controller-unreachable',
+        `what answers at ${this.base.origin} is not a controller (status ${status})`,
+      );
+    }
+    const { code, message, hint, details } = error;
+    if (isErrorCode(code)) {
+      return new DroverError(code, message, { hint, ...(details === undefined ? {} : { details }) });
+    }
+    return new DroverError(status < 500 ? 'bad-input' : 'bug', message, { hint, details: { ...details, code } });
+  }
+}
+
+class ConnectionFailure extends DroverError {
+  constructor(origin: string, cause: unknown) {
+    super('controller-unreachable', `no answer from the controller at ${origin}: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** `fetch failed` says nothing; its cause does. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+  return cause.message || code || error.message;
+}
+
+export function parseJson(body: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder().decode(body));
+}
+
+interface WireError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly details: ErrorDetails | undefined;
+}
+
+/** Read with care: what answers may be anything that listens at that port. */
+function errorOf(body: Uint8Array): WireError | undefined {
+  try {
+    const error = fieldsOf(fieldsOf(parseJson(body))?.error);
+    if (typeof error?.code !== 'string' || typeof error.message !== 'string') return undefined;
+    const hint = typeof error.hint === 'string' ? error.hint : '';
+    return { code: error.code, message: error.message, hint, details: fieldsOf(error.details) };
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null ? { ...value } : undefined;
+}
