@@ -1,0 +1,43 @@
+/** `drover cancel`: ends workflows and tasks for good. What has ended already is left as it is, and that is no error. */
+import { endedTaskStates, type WorkflowState } from '../../model/states.ts';
+import type { Client } from '../../sdk/client.ts';
+import { type Answer, answerEach } from '../answers.ts';
+import { type CommonOptions, type Context, withClient } from '../context.ts';
+import { amount } from '../display/text.ts';
+import { type Named, named } from '../reference.ts';
+
+export function cancel(context: Context, names: readonly string[], options: CommonOptions): Promise<number> {
+  const targets = names.map(named);
+  return withClient(context, options, (client) =>
+    answerEach(context.env, options, targets, (target) => cancelOne(client, target)),
+  );
+}
+
+function cancelOne(client: Client, { workflow, task }: Named): Promise<Answer> {
+  return task === undefined ? cancelWorkflow(client, workflow) : cancelTask(client, task);
+}
+
+/** A halted workflow can still be cancelled: it would else be resumable for ever. */
+const uncancellable = ['done', 'failed', 'cancelled', 'aborted'] as const satisfies readonly WorkflowState[];
+
+async function cancelWorkflow(client: Client, id: string): Promise<Answer> {
+  const before = await client.workflow(id);
+  if (uncancellable.some((state) => state === before.state)) return alreadyEnded(id, before.state);
+  const { state, counts } = await client.cancel(id);
+  const isOver = uncancellable.some((ended) => ended === state);
+  return {
+    id,
+    state,
+    text: isOver ? `${id} ${state}` : `${id} is being cancelled, with ${amount(counts.running, 'running task')}`,
+  };
+}
+
+async function cancelTask(client: Client, id: string): Promise<Answer> {
+  const before = await client.task(id);
+  const hasEnded = (state: string) => endedTaskStates.some((ended) => ended === state);
+  if (hasEnded(before.state)) return alreadyEnded(id, before.state);
+  const { state } = await client.cancelTask(id);
+  return { id, state, text: hasEnded(state) ? `${id} ${state}` : `${id} is being cancelled` };
+}
+
+const alreadyEnded = (id: string, state: string): Answer => ({ id, state, text: `${id} had ended already: ${state}` });

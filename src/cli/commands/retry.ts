@@ -1,0 +1,55 @@
+/** `drover retry`: tries failed tasks again, at a live controller that then runs them. */
+import { DroverError } from '../../model/errors.ts';
+import type { Client } from '../../sdk/client.ts';
+import { type Answer, answerEach } from '../answers.ts';
+import { type CommonOptions, type Context, withLiveClient } from '../context.ts';
+import { amount } from '../display/text.ts';
+import { type Named, named } from '../reference.ts';
+
+export interface RetryOptions extends CommonOptions {
+  readonly failed?: boolean;
+}
+
+export async function retry(context: Context, names: readonly string[], options: RetryOptions): Promise<number> {
+  const targets = names.map((name) => checked(named(name), options));
+  return withLiveClient(context, options, (client) =>
+    answerEach(context.env, options, targets, ({ workflow, task }) =>
+      task === undefined ? retryFailed(client, workflow) : retryTask(client, task),
+    ),
+  );
+}
+
+function checked(target: Named, { failed = false }: RetryOptions): Named {
+  const { workflow, task } = target;
+  if (task === undefined && !failed) {
+    throw new DroverError('bad-input', `${workflow} is a workflow: say which of its tasks to try again`, {
+      hint: `drover retry ${workflow} --failed, or drover retry ${workflow}.1`,
+    });
+  }
+  if (task !== undefined && failed) {
+    throw new DroverError('bad-input', `--failed is for workflows, and ${task} is a task`, {
+      hint: `drover retry ${workflow} --failed, or drover retry ${task}`,
+    });
+  }
+  return target;
+}
+
+async function retryFailed(client: Client, id: string): Promise<Answer & { readonly retried: number }> {
+  const { retried, workflow } = await client.retryFailed(id);
+  const text =
+    retried === 0 ? `${id} has no failed task` : `${id}: ${amount(retried, 'failed task')} will be tried again`;
+  return { id, state: workflow.state, retried, text };
+}
+
+async function retryTask(client: Client, id: string): Promise<Answer & { readonly retried: number }> {
+  const before = await client.task(id);
+  const { state } = await client.retryTask(id);
+  // A task that is done, or on its way, is left as it is.
+  const isRetried = before.state === 'failed' || before.state === 'cancelled';
+  return {
+    id,
+    state,
+    retried: isRetried ? 1 : 0,
+    text: isRetried ? `${id} will be tried again` : `${id} is left as it is: ${state}`,
+  };
+}

@@ -1,0 +1,22 @@
+/** `drover run` */
+import { submit } from '../../sdk/submission.ts';
+import { type Context, inFolder } from '../context.ts';
+import { dryRun } from '../dry-run.ts';
+import { type ExecutionOptions, execute } from '../execution.ts';
+import { type InputOptions, inputsOf } from '../inputs/inputs.ts';
+
+export interface RunOptions extends ExecutionOptions, InputOptions {
+  /** Join only. */
+  readonly server?: boolean;
+}
+
+export async function run(context: Context, words: readonly string[], options: RunOptions): Promise<number> {
+  const { items, spec, note } = inputsOf(context.env, words, options);
+  if (options.dryRun) return dryRun(context.env, items, options);
+  const sessionOptions = { ...inFolder(options.dir), ...(options.server ? { joinsOnly: true } : {}) };
+  return execute(context, options, sessionOptions, async ({ client }, reporter, signal) => {
+    if (note !== undefined) reporter.note(note);
+    const view = await submit(client, { spec, items, signal, onProgress: (tasks) => reporter.registering(tasks) });
+    return { view, doneBefore: 0 };
+  });
+}

@@ -1,0 +1,91 @@
+/** `drover server`: a controller that stays up, and what can be asked of it. */
+import { DroverError, exitCodes } from '../../model/errors.ts';
+import type { Client } from '../../sdk/client.ts';
+import { pause } from '../../sdk/pause.ts';
+import { type CommonOptions, type Context, inFolder, printJson, withLiveClient } from '../context.ts';
+import type { CliEnv } from '../environment.ts';
+import type { Serving } from '../programs.ts';
+
+export interface ServerOptions extends CommonOptions {
+  readonly listen?: string;
+  readonly detach?: boolean;
+}
+
+export async function server(
+  context: Context,
+  action: 'stop' | 'status' | undefined,
+  options: ServerOptions,
+): Promise<number> {
+  if (action === undefined) return options.detach ? detach(context, options) : serve(context, options);
+  if (options.detach || options.listen !== undefined) {
+    throw new DroverError('bad-input', `--listen and --detach are for a start, not for ${action}`);
+  }
+  return action === 'stop' ? stop(context, options) : status(context, options);
+}
+
+const serveOptions = ({ dir, listen }: ServerOptions) => ({
+  ...inFolder(dir),
+  ...(listen === undefined ? {} : { listen }),
+});
+
+async function serve({ env, programs }: Context, options: ServerOptions): Promise<number> {
+  const code = await programs.serve(serveOptions(options), (serving) => {
+    void announce(env, serving, options, "Ctrl-C or 'drover server stop' ends it");
+  });
+  if (!options.json) await env.stderr.write('drover: the server ended; workers wait a while for the next one\n');
+  return code;
+}
+
+async function detach({ env, programs }: Context, options: ServerOptions): Promise<number> {
+  const serving = await programs.serveDetached(serveOptions(options));
+  await announce(env, serving, options, "'drover server stop' ends it");
+  return exitCodes.ok;
+}
+
+async function announce(env: CliEnv, serving: Serving, { json }: ServerOptions, howToEnd: string): Promise<void> {
+  const { url, pid, directory } = serving;
+  if (json) await printJson(env, { url, pid, directory });
+  else await env.stderr.write(`drover: the server of ${directory} is ready at ${url} (pid ${pid}); ${howToEnd}\n`);
+}
+
+function status(context: Context, options: ServerOptions): Promise<number> {
+  const { env } = context;
+  return withLiveClient(context, options, async (client, url) => {
+    const view = await client.server();
+    const { version, pid, workers, slots } = view;
+    if (options.json) await printJson(env, { ...view, url });
+    else {
+      const rows = Object.entries({ version, pid, url, workers, slots });
+      await env.stdout.write(rows.map(([name, value]) => `${name.padEnd(9)}${value}\n`).join(''));
+    }
+    return exitCodes.ok;
+  });
+}
+
+function stop(context: Context, options: ServerOptions): Promise<number> {
+  const { env } = context;
+  return withLiveClient(context, options, async (client) => {
+    const { pid } = await client.stopServer();
+    await untilGone(client);
+    if (options.json) await printJson(env, { pid, state: 'stopped' });
+    else await env.stdout.write(`the server (pid ${pid}) has stopped\n`);
+    return exitCodes.ok;
+  });
+}
+
+const stopMsMax = 30_000;
+const stopPollMs = 20;
+
+async function untilGone(client: Client): Promise<void> {
+  for (const deadline = performance.now() + stopMsMax; performance.now() < deadline; await pause(stopPollMs)) {
+    try {
+      await client.server();
+    } catch (error) {
+      if (error instanceof DroverError) return;
+      throw error;
+    }
+  }
+  throw new DroverError('controller-stopping', 'the server was told to stop, but still answers', {
+    hint: "'drover server status' tells its process",
+  });
+}

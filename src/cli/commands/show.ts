@@ -1,0 +1,85 @@
+/** `drover show` */
+import { DroverError, exitCodes } from '../../model/errors.ts';
+import { pageRowsMax } from '../../model/limits.ts';
+import { type TaskState, taskStates } from '../../model/states.ts';
+import type { TaskView } from '../../protocol/views.ts';
+import type { Client } from '../../sdk/client.ts';
+import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
+import { renderTask, renderTasks, renderWorkflow } from '../display/details.ts';
+import type { CliEnv } from '../environment.ts';
+import { named } from '../reference.ts';
+
+export interface ShowOptions extends CommonOptions {
+  readonly limit: number;
+  readonly after?: number;
+  /** Comma-separated. */
+  readonly state?: string;
+}
+
+export function show(context: Context, name: string, options: ShowOptions): Promise<number> {
+  const { workflow, task } = named(name);
+  const states = options.state === undefined ? undefined : parseStates(options.state);
+  return withClient(context, options, async (client) => {
+    if (task === undefined) await showWorkflow(context.env, client, workflow, options, states);
+    else await showTask(context.env, client, task, options);
+    return exitCodes.ok;
+  });
+}
+
+function parseStates(text: string): readonly TaskState[] {
+  return text.split(',').map((wanted) => {
+    const state = taskStates.find((known) => known === wanted.trim());
+    if (state !== undefined) return state;
+    throw new DroverError('bad-input', `--state: '${wanted}' is not a state of a task`, {
+      hint: `the states are ${taskStates.join(', ')}`,
+    });
+  });
+}
+
+async function showTask(env: CliEnv, client: Client, task: string, { json }: ShowOptions): Promise<void> {
+  const detail = await client.task(task);
+  if (json) await printJson(env, detail);
+  else await env.stdout.write(renderTask(detail));
+}
+
+async function showWorkflow(
+  env: CliEnv,
+  client: Client,
+  workflow: string,
+  options: ShowOptions,
+  states: readonly TaskState[] | undefined,
+): Promise<void> {
+  const view = await client.workflow(workflow);
+  const { tasks, next } = await tasksOf(client, workflow, options, states);
+  if (options.json) {
+    await printJson(env, { ...view, tasks, ...(next === undefined ? {} : { next }) });
+    return;
+  }
+  const { isTerminal, columns } = env.stdout;
+  await env.stdout.write(renderWorkflow(view));
+  if (tasks.length > 0) await env.stdout.write(`\n${renderTasks(tasks, isTerminal ? columns : undefined)}`);
+  if (next !== undefined) {
+    const filter = states === undefined ? '' : ` --state ${states.join(',')}`;
+    await env.stderr.write(`drover: there are more: drover show ${workflow}${filter} --after ${next}\n`);
+  }
+}
+
+async function tasksOf(
+  client: Client,
+  workflow: string,
+  { limit, after }: ShowOptions,
+  states: readonly TaskState[] | undefined,
+): Promise<{ tasks: readonly TaskView[]; next: number | undefined }> {
+  const tasks: TaskView[] = [];
+  let next = after;
+  do {
+    const page = await client.tasks(workflow, {
+      limit: Math.min(limit - tasks.length, pageRowsMax),
+      ...(next === undefined ? {} : { after: next }),
+      ...(states === undefined ? {} : { states }),
+    });
+    tasks.push(...page.tasks);
+    next = page.next;
+  } while (next !== undefined && tasks.length < limit);
+  return { tasks, next };
+}

@@ -1,0 +1,28 @@
+/** `drover submit`: registers tasks at a live controller and leaves them to it. */
+import { exitCodes } from '../../model/errors.ts';
+import { submit } from '../../sdk/submission.ts';
+import { type CommonOptions, type Context, inFolder, printJson, withSession } from '../context.ts';
+import { dryRun } from '../dry-run.ts';
+import { type InputOptions, inputsOf } from '../inputs/inputs.ts';
+import { Interrupted } from '../interrupts.ts';
+
+export interface SubmitOptions extends CommonOptions, InputOptions {}
+
+export async function submitTasks(context: Context, words: readonly string[], options: SubmitOptions): Promise<number> {
+  const { env } = context;
+  const { items, spec, note } = inputsOf(env, words, options);
+  if (options.dryRun) return dryRun(env, items, options);
+  const sessionOptions = { ...inFolder(options.dir), joinsOnly: true, submits: true };
+  return withSession(context, sessionOptions, async ({ client }, { signal }) => {
+    if (note !== undefined) await env.stderr.write(`${note}\n`);
+    try {
+      const view = await submit(client, { spec, items, signal });
+      if (options.json) await printJson(env, view);
+      else await env.stdout.write(`${view.id}\n`);
+      return exitCodes.ok;
+    } catch (error) {
+      if (error instanceof Interrupted) await env.stderr.write('drover: interrupted, nothing was submitted\n');
+      throw error;
+    }
+  });
+}

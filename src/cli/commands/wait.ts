@@ -1,0 +1,74 @@
+/** `drover wait`: follows workflows to their ends. It only looks: whatever ends it, they go on. */
+import { DroverError, exitCodes } from '../../model/errors.ts';
+import type { WorkflowView } from '../../protocol/views.ts';
+import type { Client } from '../../sdk/client.ts';
+import { printConclusion, printSummary } from '../conclusion.ts';
+import { type Context, inFolder, withSession } from '../context.ts';
+import type { Summary } from '../display/summary.ts';
+import type { CliEnv } from '../environment.ts';
+import { type ExecutionOptions, voiceOf } from '../execution.ts';
+import { Interrupted } from '../interrupts.ts';
+import { workflowNamed } from '../reference.ts';
+import { reporterFor, type Voice } from '../reporter.ts';
+import { watch } from '../watch.ts';
+
+export async function wait(context: Context, names: readonly string[], options: ExecutionOptions): Promise<number> {
+  const { env } = context;
+  const ids = [...new Set(names.map(workflowNamed))];
+  const voice = voiceOf(options);
+  const again = `'drover wait ${ids.join(' ')}' waits again`;
+  return withSession(context, { ...inFolder(options.dir), joinsOnly: true }, async ({ client }, interrupts) => {
+    try {
+      const views = await interrupts.unlessInterrupted(waitForAll(env, voice, client, ids));
+      return views.every(({ state }) => state === 'done') ? exitCodes.ok : exitCodes.tasksFailed;
+    } catch (error) {
+      if (error instanceof Interrupted) {
+        const goesOn = ids.length === 1 ? 'goes on' : 'go on';
+        await env.stderr.write(`drover: no longer waiting; ${ids.join(', ')} ${goesOn}; ${again}\n`);
+      }
+      throw withHint(error, `nothing is lost: when the controller is back, ${again}`);
+    }
+  });
+}
+
+async function waitForAll(
+  env: CliEnv,
+  voice: Voice,
+  client: Client,
+  ids: readonly string[],
+): Promise<readonly WorkflowView[]> {
+  // All of them are there, or none is waited for.
+  const views: WorkflowView[] = [];
+  for (const id of ids) views.push(await client.workflow(id));
+  const [first, ...more] = views;
+  if (first !== undefined && more.length === 0) return [await waitForOne(env, voice, client, first)];
+  return Promise.all(
+    views.map(async (view) => {
+      const end = await watch(client, view, () => undefined);
+      await printSummary(env, voice, await summaryOf(client, end));
+      return end;
+    }),
+  );
+}
+
+async function waitForOne(env: CliEnv, voice: Voice, client: Client, first: WorkflowView): Promise<WorkflowView> {
+  const reporter = reporterFor(env, voice);
+  let end: WorkflowView;
+  try {
+    end = await watch(client, first, (view) => reporter.show(view));
+  } finally {
+    reporter.end();
+  }
+  await printConclusion(env, voice, client, await summaryOf(client, end), reporter);
+  return end;
+}
+
+async function summaryOf(client: Client, view: WorkflowView): Promise<Summary> {
+  const failures = view.counts.failed === 0 ? [] : (await client.failures(view.id)).groups;
+  return { view, failures, doneBefore: 0 };
+}
+
+function withHint(error: unknown, hint: string): unknown {
+  if (!(error instanceof DroverError) || error.code !== 'controller-unreachable') return error;
+  return new DroverError(error.code, error.message, { hint, cause: error });
+}

@@ -1,0 +1,45 @@
+/** `drover workers` */
+import { exitCodes } from '../../model/errors.ts';
+import { showCount, showDuration } from '../../model/units.ts';
+import type { WorkerView } from '../../protocol/views.ts';
+import { type CommonOptions, type Context, printJson, withLiveClient } from '../context.ts';
+import { renderTable } from '../display/table.ts';
+
+export interface WorkersOptions extends CommonOptions {
+  readonly all?: boolean;
+}
+
+export function workers(context: Context, options: WorkersOptions): Promise<number> {
+  const { stdout, stderr } = context.env;
+  return withLiveClient(context, options, async (client) => {
+    const list = (await client.workers(options.all)).workers;
+    if (options.json) for (const view of list) await printJson(context.env, view);
+    else if (list.length === 0) await stderr.write("drover: no worker here; start one with 'drover worker'\n");
+    else await stdout.write(renderWorkers(list, stdout.isTerminal ? stdout.columns : undefined));
+    return exitCodes.ok;
+  });
+}
+
+function renderWorkers(list: readonly WorkerView[], maxColumns?: number): string {
+  return renderTable(
+    [
+      { title: 'ID' },
+      { title: 'STATE' },
+      { title: 'SLOTS', align: 'right' },
+      { title: 'ATTEMPTS', align: 'right' },
+      { title: 'HEARD', align: 'right' },
+      { title: 'HOST' },
+      { title: 'REASON' },
+    ],
+    list.map(({ id, state, slots, attempts, heardAgoMs, host, reason = '' }) => [
+      id,
+      state,
+      showCount(slots),
+      showCount(attempts),
+      heardAgoMs === undefined ? '' : `${showDuration(heardAgoMs)} ago`,
+      host,
+      reason,
+    ]),
+    maxColumns,
+  );
+}

@@ -1,0 +1,127 @@
+/** The commands, their options and their help. */
+import type { Command } from 'commander';
+import type { LogOptions } from './commands/logs.ts';
+import type { ListOptions } from './commands/ls.ts';
+import type { RunOptions } from './commands/run.ts';
+import type { ShowOptions } from './commands/show.ts';
+import type { CommonOptions } from './context.ts';
+import type { ExecutionOptions } from './execution.ts';
+import { cancelHelp, logsHelp, lsHelp, programHelp, resumeHelp, runHelp, showHelp } from './help.ts';
+import {
+  addInputs,
+  dirOption,
+  type Given,
+  integer,
+  jsonOption,
+  type Perform,
+  quietOption,
+  slotsOption,
+} from './options.ts';
+import { defineServerCommands } from './server-definitions.ts';
+
+export function defineCommands(program: Command, given: Given, perform: Perform): void {
+  program
+    .description('Runs herds of shell commands, many at a time, to a result that survives anything.')
+    .addHelpText('after', programHelp);
+  defineRun(program, given, perform);
+  defineResume(program, given, perform);
+  defineLs(program, given, perform);
+  defineShow(program, given, perform);
+  defineLogs(program, given, perform);
+  defineCancel(program, given, perform);
+  defineServerCommands(program, given, perform);
+}
+
+function defineRun(program: Command, { env, sources }: Given, perform: Perform): void {
+  const command = program
+    .command('run')
+    .summary('run the commands of a file, or one for each of many values')
+    .description("Runs each line of FILE ('-': stdin), or 'cmd {}' for each value, as a task.")
+    .addOption(slotsOption(env));
+  addInputs(command)
+    .option('--server', 'only join a controller that is running: with none, run nothing')
+    .addOption(quietOption())
+    .addOption(jsonOption('progress and summary as JSON, an object a line'))
+    .addOption(dirOption(env))
+    .addHelpText('after', runHelp)
+    .action((words: string[], options: Omit<RunOptions, 'sources'>) =>
+      perform(async (context) => (await import('./commands/run.ts')).run(context, words, { ...options, sources })),
+    );
+}
+
+function defineResume(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('resume')
+    .summary('go on with a workflow that was interrupted or has failed')
+    .description('Runs what an interruption left and repeats what failed; what is done stays done.')
+    .argument('[id]', 'a workflow (default: the newest that is halted or has failed)')
+    .addOption(slotsOption(env))
+    .addOption(quietOption())
+    .addOption(jsonOption('progress and summary as JSON, an object a line'))
+    .addOption(dirOption(env))
+    .addHelpText('after', resumeHelp)
+    .action((id: string | undefined, options: ExecutionOptions) =>
+      perform(async (context) => (await import('./commands/resume.ts')).resume(context, id, options)),
+    );
+}
+
+function defineLs(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('ls')
+    .summary('list workflows')
+    .description('Lists workflows, the newest first.')
+    .option('-n, --limit <n>', 'at most so many', integer(1), 20)
+    .addOption(jsonOption('a workflow a line, as JSON'))
+    .addOption(dirOption(env))
+    .addHelpText('after', lsHelp)
+    .action((options: ListOptions) =>
+      perform(async (context) => (await import('./commands/ls.ts')).ls(context, options)),
+    );
+}
+
+function defineShow(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('show')
+    .summary('show a workflow and its tasks, or a task and its attempts')
+    .description('Shows a workflow with its tasks, or a task with its attempts: times, exits, CPU, peak memory.')
+    .argument('<id>', 'a workflow or a task')
+    .option('--state <list>', 'only tasks in these states, for example failed,running')
+    .option('-n, --limit <n>', 'at most so many tasks', integer(1), 50)
+    .option('--after <index>', 'only tasks beyond this one', integer(0))
+    .addOption(jsonOption('as one JSON object'))
+    .addOption(dirOption(env))
+    .addHelpText('after', showHelp)
+    .action((id: string, options: ShowOptions) =>
+      perform(async (context) => (await import('./commands/show.ts')).show(context, id, options)),
+    );
+}
+
+function defineLogs(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('logs')
+    .summary('print what a task wrote')
+    .description('Prints what a task wrote to stdout, byte for byte.')
+    .argument('<task>', 'a task, or one of its attempts')
+    .option('-f, --follow', 'go on until the attempt has ended')
+    .option('--stderr', 'what it wrote to stderr instead')
+    .option('--attempt <n>', 'of this attempt (default: the last)', integer(1))
+    .addOption(dirOption(env))
+    .addHelpText('after', logsHelp)
+    .action((task: string, options: LogOptions) =>
+      perform(async (context) => (await import('./commands/logs.ts')).logs(context, task, options)),
+    );
+}
+
+function defineCancel(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('cancel')
+    .summary('end workflows or tasks for good')
+    .description('Kills what runs of a workflow or a task, and drops what is left. It can not be resumed.')
+    .argument('<id...>', 'workflows and tasks')
+    .addOption(jsonOption('an answer a line, as JSON'))
+    .addOption(dirOption(env))
+    .addHelpText('after', cancelHelp)
+    .action((ids: string[], options: CommonOptions) =>
+      perform(async (context) => (await import('./commands/cancel.ts')).cancel(context, ids, options)),
+    );
+}

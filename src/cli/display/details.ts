@@ -1,0 +1,115 @@
+/** A workflow and a task as `drover show` prints them. */
+import { showBytes, showCount, showDuration } from '../../model/units.ts';
+import type { AttemptView, OutcomeView, TaskDetail, TaskView, WorkflowView } from '../../protocol/views.ts';
+import { renderTable } from './table.ts';
+import { amount, printable } from './text.ts';
+import { showTime } from './time.ts';
+
+/** Label and value; lines without a value are left out. */
+type Facts = readonly (readonly [string, string | undefined])[];
+
+function renderFacts(facts: Facts): string {
+  return facts.map(([label, value]) => (value ? `${label.padEnd(9)} ${printable(value)}\n` : '')).join('');
+}
+
+export function renderWorkflow(view: WorkflowView): string {
+  const { id, name, state, stop, run, counts, createdAt, startedAt, endedAt, durationMs } = view;
+  const { total, done, failed, cancelled, running, pending } = counts;
+  const amounts: readonly (readonly [number, string])[] = [
+    [done, 'done'],
+    [failed, 'failed'],
+    [cancelled, 'cancelled'],
+    [running, 'running'],
+    [pending, 'waiting'],
+  ];
+  const parts = amounts.filter(([count]) => count > 0).map(([count, what]) => `${showCount(count)} ${what}`);
+  return renderFacts([
+    ['workflow', id],
+    ['name', name],
+    ['state', stop === undefined ? state : `${state}, stopping (${stop})`],
+    ['tasks', [showCount(total), ...parts].join(', ')],
+    ['run', run > 1 ? String(run) : undefined],
+    ['created', showTime(createdAt)],
+    ['started', startedAt && showTime(startedAt)],
+    ['ended', endedAt && showTime(endedAt)],
+    ['took', startedAt && showDuration(durationMs)],
+  ]);
+}
+
+export function renderTasks(tasks: readonly TaskView[], maxColumns?: number): string {
+  return renderTable(
+    [
+      { title: 'TASK' },
+      { title: 'STATE' },
+      { title: 'TRIES', align: 'right' },
+      { title: 'LAST END' },
+      { title: 'COMMAND' },
+    ],
+    tasks.map(({ id, state, reason, attempts, outcome, command }) => [
+      id,
+      reason === undefined ? state : `${state} (${reason})`,
+      attempts === 0 ? '' : String(attempts),
+      outcome === undefined ? '' : describeOutcome(outcome),
+      command ?? '--- barrier ---',
+    ]),
+    maxColumns,
+  );
+}
+
+export function renderTask(task: TaskDetail): string {
+  const { id, name, command, cwd, state, reason, notBefore, pendingDependencies, history } = task;
+  const facts = renderFacts([
+    ['task', id],
+    ['name', name],
+    ['command', command ?? '(barrier)'],
+    ['cwd', command === undefined ? undefined : cwd],
+    ['state', reason === undefined ? state : `${state} (${reason})`],
+    ['waits for', pendingDependencies ? amount(pendingDependencies, 'task') : undefined],
+    ['not until', notBefore && showTime(notBefore)],
+  ]);
+  if (history.length === 0) return facts;
+  return `${facts}\n${renderAttempts(history)}\noutput:   drover logs ${id}\n          drover logs ${id} --stderr\n`;
+}
+
+function renderAttempts(attempts: readonly AttemptView[]): string {
+  return renderTable(
+    [
+      { title: 'ATTEMPT' },
+      { title: 'END' },
+      { title: 'STARTED' },
+      { title: 'TOOK', align: 'right' },
+      { title: 'CPU', align: 'right' },
+      { title: 'MEMORY', align: 'right' },
+      { title: 'WORKER' },
+    ],
+    attempts.map(({ id, state, outcome, signalledFor, startedAt, wallMs, cpuMs, peakBytes, worker, host }) => [
+      id,
+      outcome === undefined
+        ? state
+        : `${describeOutcome(outcome)}${signalledFor === undefined ? '' : ` (${signalledFor})`}`,
+      startedAt === undefined ? '' : showTime(startedAt),
+      wallMs === undefined ? '' : showDuration(wallMs),
+      cpuMs === undefined ? '' : showDuration(cpuMs),
+      peakBytes === undefined ? '' : showBytes(peakBytes),
+      `${worker} on ${host}`,
+    ]),
+  );
+}
+
+/** `exit 1`, `signal 9`, `over its memory limit`, … */
+export function describeOutcome({ kind, code, signal, resource, what, why, message }: OutcomeView): string {
+  switch (kind) {
+    case 'succeeded':
+      return 'exit 0';
+    case 'exited':
+      return `exit ${code ?? '?'}`;
+    case 'signalled':
+      return `signal ${signal ?? '?'}`;
+    case 'resource':
+      return resource === 'runtime' ? 'timeout' : 'out of memory';
+    case 'lost':
+      return `${what ?? 'worker'} lost`;
+    default:
+      return [kind === 'never-started' ? 'not started' : kind, message ?? why].filter(Boolean).join(': ');
+  }
+}

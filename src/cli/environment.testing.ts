@@ -1,0 +1,70 @@
+/** A `CliEnv` that lives in memory, for tests of the commands. */
+import type { CliEnv, Output, PathKind, StopSignal } from './environment.ts';
+
+export class MemoryOutput implements Output {
+  isTerminal = false;
+  columns = 80;
+  /** What a closed pipe does: from then on nothing is taken. */
+  isClosed = false;
+  private readonly pieces: Uint8Array[] = [];
+
+  get text(): string {
+    return Buffer.concat(this.pieces).toString();
+  }
+
+  get lines(): string[] {
+    return this.text.split('\n').slice(0, -1);
+  }
+
+  async write(content: string | Uint8Array): Promise<boolean> {
+    if (!this.isClosed) this.pieces.push(Buffer.from(content));
+    return !this.isClosed;
+  }
+}
+
+export class MemoryEnvironment implements CliEnv {
+  readonly version = '1.2.3';
+  readonly cwd = '/home/me';
+  readonly cores = 4;
+  readonly stdout = new MemoryOutput();
+  readonly stderr = new MemoryOutput();
+  isStdinTerminal = false;
+  stdin = '';
+  variables: Record<string, string> = { PATH: '/bin', HOME: '/home/me' };
+  readonly files = new Map<string, string>();
+  readonly directories = new Set(['/home/me']);
+  readonly executables = new Set(['/bin/bash', '/bin/sh']);
+  private readonly listeners = new Set<(signal: StopSignal) => void>();
+
+  get isListening(): boolean {
+    return this.listeners.size > 0;
+  }
+
+  raise(signal: StopSignal): void {
+    for (const listener of this.listeners) listener(signal);
+  }
+
+  async *readStdin(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(this.stdin);
+  }
+
+  kindOf(path: string): PathKind {
+    if (this.directories.has(path)) return 'directory';
+    return this.files.has(path) ? 'file' : 'missing';
+  }
+
+  isExecutable(path: string): boolean {
+    return this.executables.has(path);
+  }
+
+  async *readFile(path: string): AsyncGenerator<Uint8Array> {
+    const content = this.files.get(path);
+    if (content === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
+    yield Buffer.from(content);
+  }
+
+  onSignal(listener: (signal: StopSignal) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+}

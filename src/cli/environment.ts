@@ -1,0 +1,32 @@
+/** What a command needs of the process and the machine around it. Its Node side is in src/platform/node. */
+
+export interface Output {
+  readonly isTerminal: boolean;
+  /** Width of the terminal. */
+  readonly columns: number;
+  /** Resolves when written: false once nobody reads any more, which is no error. */
+  write(content: string | Uint8Array): Promise<boolean>;
+}
+
+export type PathKind = 'file' | 'directory' | 'missing';
+
+export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+export interface CliEnv {
+  /** Of Drover. */
+  readonly version: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** Cores that this process may use. */
+  readonly cores: number;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly isStdinTerminal: boolean;
+  readStdin(): AsyncIterable<Uint8Array>;
+  /** A pipe or device counts as a file. */
+  kindOf(path: string): PathKind;
+  isExecutable(path: string): boolean;
+  readFile(path: string): AsyncIterable<Uint8Array>;
+  /** While there is a listener, these signals do not end the process. Returns how to stop listening. */
+  onSignal(listener: (signal: StopSignal) => void): () => void;
+}

@@ -1,0 +1,123 @@
+/** What follows the options on each page of help: the words that need more than a line, and examples. */
+
+export const programHelp = `
+Start here:
+  drover run tasks.txt                     each line of the file is a task
+  seq 100 | sed 's/^/echo /' | drover run -
+  drover run 'gzip -k {}' ::: *.txt        a task for each value
+  drover ls                                what there is: w1, w2, …
+  drover logs w2.7                         what task 7 of w2 wrote
+  drover resume                            go on after Ctrl-C, a crash or failures
+  drover server --detach; drover worker    a controller that stays up: see submit, wait, retry, workers
+
+'drover COMMAND --help' tells more. State is kept in the nearest .drover folder.
+
+Exit codes: 0 all done, 1 a task failed or was cancelled, 2 usage, 3 no controller, 4 store, 70 a bug,
+130 interrupted.
+`;
+
+export const runHelp = `
+Tasks from a file: a line is a command. Blank lines and lines that begin with # are skipped, except
+  #DROVER BARRIER          what follows waits until all before it has ended
+  #DROVER BARRIER CHECK    … and runs only if all of it succeeded
+
+Tasks from values (options come before the first :::):
+  {}    the value; with several lists, all values          {#}   the number of the task, from 1
+  {1}   the value of the first list, {2} of the second …   \\{}   is left alone, as is \${1}
+  A value is quoted where it is inserted, also within quotes: 'a b; rm x' stays one word. Without a
+  placeholder it is appended. Several lists give all combinations. With --array nothing is appended.
+
+Result: when all is done, the stdout of the tasks after the last barrier (without one: of all tasks) is
+printed to stdout, in order, if they are at most 10 and wrote at most 64 KiB each. Progress and summary go
+to stderr. Ctrl-C lets running tasks finish, a second one kills them; 'drover resume' goes on in either case.
+
+Examples:
+  drover run -j 8 --retries 2 tasks.txt
+  drover run 'convert {1} -resize {2} {1}-{2}.png' ::: *.jpg ::: 50% 25%
+  drover run --timeout 10m 'simulate --seed {}' --array 1-1000
+  ./make-tasks | drover run --name nightly -
+`;
+
+export const resumeHelp = `
+Examples:
+  drover resume          go on with the newest workflow that was interrupted or has failed
+  drover resume w3 -j 4
+`;
+
+export const lsHelp = `
+Examples:
+  drover ls
+  drover ls --json -n 1 | jq .state
+`;
+
+export const showHelp = `
+Examples:
+  drover show w3
+  drover show w3 --state failed
+  drover show w3.7       a task: its command, and how each attempt went
+`;
+
+export const logsHelp = `
+Examples:
+  drover logs w3.7
+  drover logs w3.7 --stderr -f
+  drover logs 'w3.7#1'   of the first attempt, like --attempt 1
+`;
+
+export const cancelHelp = `
+Examples:
+  drover cancel w3
+  drover cancel w4.1 w4.2 w5
+`;
+
+export const submitHelp = `
+Prints the id of the workflow and returns; the server goes on with it. Tasks are given as to 'drover run',
+whose help tells more.
+
+Examples:
+  drover submit tasks.txt
+  drover submit --retries 2 'simulate --seed {}' --array 1-1000
+  drover wait $(drover submit 'gzip -k {}' ::: *.txt)
+`;
+
+export const waitHelp = `
+Ctrl-C only ends the waiting: the workflows go on.
+
+Examples:
+  drover wait w3
+  drover wait w3 w4 && echo both are done
+`;
+
+export const retryHelp = `
+Without a server, 'drover resume ID' repeats what failed.
+
+Examples:
+  drover retry w3 --failed
+  drover retry w3.7 w3.9
+`;
+
+export const serverHelp = `
+The server runs no task itself: 'drover worker' does, here or elsewhere. While it is up, 'drover run' and the
+other commands join it. Who has its access file, .drover/access.json, may do anything with it. When it ends,
+workers go on with what they run, and the next server takes over.
+
+Examples:
+  drover server --detach
+  drover server --listen 0.0.0.0:7070      for workers on other machines
+  drover server status
+  drover server stop
+`;
+
+export const workerHelp = `
+On another machine: copy .drover/access.json there, by a way that keeps it secret, and name it.
+
+Examples:
+  drover worker -j 8
+  drover worker --access ~/access.json
+`;
+
+export const workersHelp = `
+Examples:
+  drover workers
+  drover workers --all --json | jq .state
+`;

@@ -1,0 +1,73 @@
+/** Where the tasks of a run come from: a file, stdin, or a command with lists of values or a range of numbers. */
+import { resolve } from 'node:path';
+import { DroverError } from '../../model/errors.ts';
+import type { SubmissionItem } from '../../sdk/submission.ts';
+import type { CliEnv } from '../environment.ts';
+import { quote } from './quoting.ts';
+import { parseArray } from './ranges.ts';
+import { readTaskFile } from './task-file.ts';
+import { expandArray, expandTemplate, sourceSeparator, splitSources } from './template.ts';
+
+export type Items = Iterable<SubmissionItem> | AsyncIterable<SubmissionItem>;
+
+export interface ItemOptions {
+  readonly array?: string;
+  /** What follows the first `:::`, itself included. */
+  readonly sources: readonly string[];
+}
+
+export function itemsOf(env: CliEnv, words: readonly string[], { array, sources }: ItemOptions): Items {
+  const input = onlyWord(words, sources.length > 0 || array !== undefined);
+  if (array !== undefined && sources.length > 0) {
+    throw new DroverError('bad-input', `--array and ${sourceSeparator} exclude each other`, {
+      hint: `for all combinations write the range as a list: ${sourceSeparator} $(seq 10)`,
+    });
+  }
+  if (array !== undefined) return expandArray(input, parseArray(array));
+  if (sources.length > 0) return expandTemplate(input, splitSources(sources));
+  return input === '-' ? fromStdin(env) : fromFile(env, input);
+}
+
+function onlyWord(words: readonly string[], isCommand: boolean): string {
+  const [input, ...more] = words;
+  if (input === undefined || (isCommand && input.trim() === '')) {
+    throw new DroverError('bad-input', isCommand ? 'there is no command' : 'there is nothing to run', {
+      hint: "name a file with a command on each line, '-' for stdin, or 'cmd {}' ::: a b c",
+    });
+  }
+  if (more.length === 0) return input;
+  const example = isCommand ? `quote the command: drover run ${quote(words.join(' '))} …` : oneFileHint(words);
+  throw new DroverError('bad-input', `one argument was expected, not ${words.length}`, { hint: example });
+}
+
+function oneFileHint(words: readonly string[]): string {
+  return `for several files: cat ${words.map(quote).join(' ')} | drover run -`;
+}
+
+function fromFile(env: CliEnv, name: string): Items {
+  const path = resolve(env.cwd, name);
+  const kind = env.kindOf(path);
+  if (kind === 'directory') {
+    throw new DroverError('bad-input', `${name} is a directory`, { hint: 'name a file with a command on each line' });
+  }
+  if (kind === 'missing') {
+    throw new DroverError('bad-input', `no such file: ${name}`, {
+      hint: `the argument names a file with a command on each line; to run this one command: echo ${quote(name)} | drover run -`,
+    });
+  }
+  return readTaskFile(withNamedErrors(env.readFile(path), name), name);
+}
+
+function fromStdin(env: CliEnv): Items {
+  return readTaskFile(withNamedErrors(env.readStdin(), 'stdin'), 'stdin');
+}
+
+/** What the system says of a file that can't be read is the user's matter, not a bug. */
+async function* withNamedErrors(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* source;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    throw new DroverError('bad-input', `can't read ${name}: ${error.message}`, { cause: error });
+  }
+}

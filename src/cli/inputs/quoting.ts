@@ -1,0 +1,20 @@
+/** Values as words of a shell command. */
+
+/** Such a word means itself to every shell, at any place of a command. */
+const plainWord = /^[A-Za-z0-9_@%+:,./-]+$/;
+
+export function quote(value: string): string {
+  return plainWord.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
+}
+
+/** The quotes that surround a place in a command. */
+export type Surroundings = 'bare' | 'single' | 'double' | 'ansi';
+
+const closing: Readonly<Record<Surroundings, string>> = { bare: '', single: "'", double: '"', ansi: "'" };
+const opening: Readonly<Record<Surroundings, string>> = { bare: '', single: "'", double: '"', ansi: "$'" };
+
+/** Leaves the quotes, sets the value and enters them again, so that the value stays itself wherever it stands. */
+export function quoteWithin(value: string, surroundings: Surroundings): string {
+  if (surroundings !== 'bare' && plainWord.test(value)) return value;
+  return closing[surroundings] + quote(value) + opening[surroundings];
+}

@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { MemoryEnvironment } from '../environment.testing.ts';
+import { workflowSpecOf } from './workflow-spec.ts';
+
+let env: MemoryEnvironment;
+
+beforeEach(() => {
+  env = new MemoryEnvironment();
+});
+
+it('has defaults for everything', () => {
+  expect(workflowSpecOf(env, {})).toEqual({
+    cwd: '/home/me',
+    shell: '/bin/bash',
+    env: { PATH: '/bin', HOME: '/home/me', PWD: '/home/me' },
+    maxAttempts: 1,
+    terminationMs: 3_000,
+    failFast: false,
+    open: false,
+  });
+});
+
+it('takes what the options say, with absolute paths', () => {
+  env.directories.add('/home/me/sub');
+  env.files.set('/home/me/in', '');
+  const options = {
+    name: 'n',
+    cwd: 'sub',
+    retries: 2,
+    timeout: 5,
+    termGrace: 0,
+    failFast: true,
+    output: '../o',
+    stdin: 'in',
+  };
+  expect(workflowSpecOf(env, options)).toMatchObject({
+    name: 'n',
+    cwd: '/home/me/sub',
+    env: { PWD: '/home/me/sub' },
+    maxAttempts: 3,
+    timeoutMs: 5,
+    terminationMs: 0,
+    failFast: true,
+    outputDir: '/home/o',
+    stdin: '/home/me/in',
+  });
+});
+
+it.each([
+  ['--cwd', { cwd: 'nowhere' }],
+  ['--stdin', { stdin: 'nowhere' }],
+  ['--name', { name: '' }],
+  ['--name', { name: 'é'.repeat(101) }],
+])('refuses a bad %s', (option, options) => {
+  expect(() => workflowSpecOf(env, options)).toThrow(option);
+});
+
+describe('the shell', () => {
+  it('is bash where it exists, else sh', () => {
+    env.executables.delete('/bin/bash');
+    expect(workflowSpecOf(env, {}).shell).toBe('/bin/sh');
+  });
+
+  it('is looked up in the order of PATH, and relative to here', () => {
+    env.variables.PATH = '/opt/bin:/bin';
+    env.executables.add('/opt/bin/zsh').add('/home/me/my-shell');
+    expect(workflowSpecOf(env, { shell: 'zsh' }).shell).toBe('/opt/bin/zsh');
+    expect(workflowSpecOf(env, { shell: './my-shell' }).shell).toBe('/home/me/my-shell');
+  });
+
+  it('must exist', () => {
+    expect(() => workflowSpecOf(env, { shell: 'fish' })).toThrow('fish');
+    expect(() => workflowSpecOf(env, { shell: '/bin/fish' })).toThrow('/bin/fish');
+  });
+});
+
+describe('the environment', () => {
+  it("is the submitter's, without what is the shell's or Drover's own", () => {
+    Object.assign(env.variables, {
+      A: '1',
+      DROVER_DIR: '/d',
+      DROVER_TASK_ID: 'w1.1',
+      SHLVL: '3',
+      _: '/bin/x',
+      OLDPWD: '/',
+    });
+    expect(workflowSpecOf(env, {}).env).toEqual({ A: '1', PATH: '/bin', HOME: '/home/me', PWD: '/home/me' });
+  });
+
+  it('is changed by --env, which takes a bare name from here', () => {
+    Object.assign(env.variables, { A: '1', DROVER_X: 'x' });
+    const spec = workflowSpecOf(env, { env: ['A=2=3', 'B=', 'DROVER_X'] });
+    expect(spec.env).toMatchObject({ A: '2=3', B: '', DROVER_X: 'x' });
+  });
+
+  it.each(['NONE', '=x', '', 'toString'])('refuses --env %j', (entry) => {
+    expect(() => workflowSpecOf(env, { env: [entry] })).toThrow('there is no such variable');
+  });
+
+  it('has a limit, and the error names the largest variable', () => {
+    env.variables.HUGE = 'x'.repeat(2 ** 20);
+    expect(() => workflowSpecOf(env, {})).toThrow(
+      expect.objectContaining({ code: 'too-large', hint: expect.stringContaining('HUGE') }),
+    );
+  });
+});

@@ -1,0 +1,74 @@
+/** What definitions of commands share: what they are given, options, and how the words of options are read. */
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { attemptsPerTaskMax, slotsMax, terminationMsDefault, terminationMsMax } from '../model/limits.ts';
+import { durationExamples, parseDurationMs, printDurationMs } from '../model/units.ts';
+import type { Context } from './context.ts';
+import type { CliEnv } from './environment.ts';
+
+export type Perform = (action: (context: Context) => Promise<number>) => Promise<void>;
+
+export interface Given {
+  readonly env: CliEnv;
+  /** What follows the first `:::`, itself included. */
+  readonly sources: readonly string[];
+}
+
+/** What says which tasks there are and how each of them runs: the same wherever tasks are submitted. */
+export function addInputs(command: Command): Command {
+  const name = `drover ${command.name()} [options]`;
+  return command
+    .usage(`[options] FILE|-\n       ${name} 'cmd {}' ::: VALUE… [::: VALUE…]\n       ${name} 'cmd {}' --array 1-100`)
+    .argument('[input...]', "FILE, '-' or a command")
+    .option('--retries <n>', 'try a failed task again up to so often (default: 0)', integer(0, attemptsPerTaskMax - 1))
+    .option('--timeout <time>', `kill an attempt that takes longer: ${durationExamples}`, duration(1))
+    .option('--fail-fast', 'cancel what is left when a task has failed for good')
+    .option('--name <text>', 'a label for the workflow')
+    .option('--array <range>', 'a task for each number, as {} and $DROVER_INDEX: 1-100, 1-10:2, 1,3,5-7')
+    .option('--cwd <dir>', 'where tasks run (default: here)')
+    .option('--env <name[=value]>', 'set a variable, or take it from here; may be repeated', collect)
+    .option('--output <dir>', "write each task's output into plain files there, too")
+    .option('--stdin <file>', 'what tasks read (default: nothing)')
+    .option('--shell <name|path>', 'the shell that lines are written for (default: bash, else sh)')
+    .option(
+      '--term-grace <time>',
+      `between TERM and KILL (default: ${printDurationMs(terminationMsDefault)})`,
+      duration(0, terminationMsMax),
+    )
+    .option('--dry-run', 'print the tasks and run nothing');
+}
+
+export function slotsOption({ cores }: CliEnv): Option {
+  return new Option('-j, --slots <n>', `tasks at a time (default: the cores here, ${cores})`).argParser(
+    integer(1, slotsMax),
+  );
+}
+
+export function dirOption({ cwd, variables }: CliEnv): Option {
+  const absolute = (dir: string) => resolve(cwd, dir);
+  const option = new Option('--dir <dir>', 'the .drover folder; also $DROVER_DIR (default: found upward, like .git)');
+  option.argParser(absolute);
+  return variables.DROVER_DIR ? option.default(absolute(variables.DROVER_DIR)) : option;
+}
+
+export const quietOption = () => new Option('-q, --quiet', 'no progress and no result; a summary only of failures');
+export const jsonOption = (text: string) => new Option('--json', text);
+
+export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
+    throw new InvalidArgumentError(`It is a whole number, ${range}.`);
+  };
+}
+
+function duration(minMs: number, maxMs = 10 * 366 * 86_400_000): (text: string) => number {
+  return (text) => {
+    const value = parseDurationMs(text);
+    if (value !== undefined && value >= minMs && value <= maxMs) return value;
+    throw new InvalidArgumentError(`It is a time like ${durationExamples}; at most ${printDurationMs(maxMs)}.`);
+  };
+}
+
+const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];

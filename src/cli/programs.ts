@@ -1,0 +1,32 @@
+/** What the composition root offers to the commands: ways to reach a controller, to be one, and to be a worker. */
+import type { OpenSession } from './session.ts';
+
+export interface ServeOptions {
+  /** The `.drover` folder; made in the working directory when there is none. */
+  readonly dir?: string;
+  /** `ADDRESS:PORT`, `:PORT` or `ADDRESS`; loopback and a free port by default, TLS off loopback. */
+  readonly listen?: string;
+}
+
+export interface WorkOptions {
+  readonly dir?: string;
+  /** An access file, where it is not that of the folder. */
+  readonly access?: string;
+  readonly slots: number;
+}
+
+export interface Serving {
+  readonly url: string;
+  readonly pid: number;
+  readonly directory: string;
+}
+
+export interface Programs {
+  readonly openSession: OpenSession;
+  /** A controller in this process, until it is stopped: by `drover server stop`, or by a signal. */
+  serve(options: ServeOptions, onReady: (serving: Serving) => void): Promise<number>;
+  /** The same in a process of its own; resolves when it answers. */
+  serveDetached(options: ServeOptions): Promise<Serving>;
+  /** A worker in this process, until it is stopped or its controller tells it to die. */
+  work(options: WorkOptions, onReady: (directory: string) => void): Promise<number>;
+}

@@ -1,0 +1,63 @@
+/**
+ * The result of a run that went well, for people: what the tasks after its last barrier wrote to stdout (all tasks,
+ * where there is no barrier), in order, if those are at most `resultTasksMax` and none wrote more than fits a screen
+ * or two. Whatever else there is can be had with `drover logs`.
+ */
+import { DroverError } from '../model/errors.ts';
+import { pageRowsMax } from '../model/limits.ts';
+import { showBytes } from '../model/units.ts';
+import type { TaskView, WorkflowView } from '../protocol/views.ts';
+import type { Client } from '../sdk/client.ts';
+import type { Output } from './environment.ts';
+
+export const resultTasksMax = 10;
+export const resultBytesMax = 64 * 1024;
+/** Barriers are rows too, and a workflow may have a great many; such a one shows no result. */
+const pagesMax = 3;
+
+/** `note` is told what was left out. */
+export async function printResults(
+  client: Client,
+  view: WorkflowView,
+  stdout: Output,
+  note: (text: string) => void,
+): Promise<void> {
+  for (const { id } of await lastStage(client, view)) {
+    const bytes = await smallOutput(client, id);
+    if (typeof bytes === 'string') note(bytes);
+    else if (bytes.length > 0) await stdout.write(bytes);
+  }
+}
+
+/** Tasks after the last barrier, none if they are too many. */
+async function lastStage(client: Client, { id, counts }: WorkflowView): Promise<readonly TaskView[]> {
+  // Barriers only push indices up: the last N tasks are all beyond this one.
+  let after: number | undefined = Math.max(0, counts.total - resultTasksMax - 1);
+  let stage: TaskView[] = [];
+  for (let page = 0; page < pagesMax && after !== undefined; page++) {
+    const { tasks, next } = await client.tasks(id, { after, limit: pageRowsMax });
+    stage = [...stage, ...tasks];
+    after = next;
+  }
+  const lastBarrier = stage.findLastIndex(({ command }) => command === undefined);
+  const last = stage.slice(lastBarrier + 1);
+  return after === undefined && last.length <= resultTasksMax ? last : [];
+}
+
+/** The bytes, with the line feed that a file of text ends with; or why there are none. */
+async function smallOutput(client: Client, task: string): Promise<Uint8Array | string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const piece of client.output(task, { stream: 'stdout' })) {
+      pieces.push(piece);
+      size += piece.length;
+      if (size > resultBytesMax) return `${task} wrote more than ${showBytes(resultBytesMax)}: drover logs ${task}`;
+    }
+  } catch (error) {
+    if (error instanceof DroverError) return `no output of ${task}: ${error.message}`;
+    throw error;
+  }
+  const bytes = Buffer.concat(pieces);
+  return bytes.length === 0 || bytes.at(-1) === 0x0a ? bytes : Buffer.concat([bytes, Buffer.from('\n')]);
+}

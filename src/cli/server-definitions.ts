@@ -1,0 +1,111 @@
+/** The commands around a controller that stays up. */
+import { Argument, type Command, Option } from 'commander';
+import type { RetryOptions } from './commands/retry.ts';
+import type { ServerOptions } from './commands/server.ts';
+import type { SubmitOptions } from './commands/submit.ts';
+import type { WorkerOptions } from './commands/worker.ts';
+import type { WorkersOptions } from './commands/workers.ts';
+import type { ExecutionOptions } from './execution.ts';
+import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } from './help.ts';
+import { addInputs, dirOption, type Given, jsonOption, type Perform, quietOption, slotsOption } from './options.ts';
+
+export function defineServerCommands(program: Command, given: Given, perform: Perform): void {
+  defineSubmit(program, given, perform);
+  defineWait(program, given, perform);
+  defineRetry(program, given, perform);
+  defineServer(program, given, perform);
+  defineWorker(program, given, perform);
+  defineWorkers(program, given, perform);
+}
+
+function defineSubmit(program: Command, { env, sources }: Given, perform: Perform): void {
+  const command = program
+    .command('submit')
+    .summary('hand tasks to a running server and go')
+    .description("Submits each line of FILE ('-': stdin), or 'cmd {}' for each value, to a running controller.");
+  addInputs(command)
+    .addOption(jsonOption('the workflow as one JSON object'))
+    .addOption(dirOption(env))
+    .addHelpText('after', submitHelp)
+    .action((words: string[], options: Omit<SubmitOptions, 'sources'>) =>
+      perform(async (context) =>
+        (await import('./commands/submit.ts')).submitTasks(context, words, { ...options, sources }),
+      ),
+    );
+}
+
+function defineWait(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('wait')
+    .summary('wait for workflows to end')
+    .description('Waits until all of the workflows have ended. Exits 0 if all are done, else 1.')
+    .argument('<id...>', 'workflows')
+    .addOption(quietOption())
+    .addOption(jsonOption('progress and summary as JSON, an object a line'))
+    .addOption(dirOption(env))
+    .addHelpText('after', waitHelp)
+    .action((ids: string[], options: ExecutionOptions) =>
+      perform(async (context) => (await import('./commands/wait.ts')).wait(context, ids, options)),
+    );
+}
+
+function defineRetry(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('retry')
+    .summary('try failed tasks again, on a running server')
+    .description('Tries failed tasks again, and what was cancelled because of them; does not wait for them.')
+    .usage('[options] TASK…\n       drover retry [options] --failed ID…')
+    .argument('<id...>', 'tasks; with --failed, workflows')
+    .option('--failed', 'all failed tasks of the workflows')
+    .addOption(jsonOption('an answer a line, as JSON'))
+    .addOption(dirOption(env))
+    .addHelpText('after', retryHelp)
+    .action((ids: string[], options: RetryOptions) =>
+      perform(async (context) => (await import('./commands/retry.ts')).retry(context, ids, options)),
+    );
+}
+
+function defineServer(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('server')
+    .summary('be a controller that stays up; stop it, or ask how it is')
+    .description('Runs the controller of a folder until Ctrl-C, SIGTERM or "drover server stop".')
+    .usage('[options]\n       drover server stop|status [options]')
+    .addArgument(new Argument('[action]', 'what to do with the one that runs').choices(['stop', 'status']))
+    .option('--listen <address:port>', 'where; off loopback with TLS (default: 127.0.0.1 and a free port)')
+    .option('--detach', 'in the background; returns when it answers')
+    .addOption(jsonOption('as one JSON object'))
+    .addOption(dirOption(env))
+    .addHelpText('after', serverHelp)
+    .action((action: 'stop' | 'status' | undefined, options: ServerOptions) =>
+      perform(async (context) => (await import('./commands/server.ts')).server(context, action, options)),
+    );
+}
+
+function defineWorker(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('worker')
+    .summary('run tasks for a server, here or on another machine')
+    .description('Runs tasks for the controller of a folder or of an access file, until Ctrl-C or SIGTERM.')
+    .addOption(slotsOption(env))
+    .addOption(new Option('--access <file>', "an access file (default: the folder's, .drover/access.json)"))
+    .addOption(dirOption(env))
+    .addHelpText('after', workerHelp)
+    .action((options: WorkerOptions) =>
+      perform(async (context) => (await import('./commands/worker.ts')).worker(context, options)),
+    );
+}
+
+function defineWorkers(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('workers')
+    .summary('list the workers of a running server')
+    .description('Lists the workers of the running controller.')
+    .option('--all', 'those that are gone, too')
+    .addOption(jsonOption('a worker a line, as JSON'))
+    .addOption(dirOption(env))
+    .addHelpText('after', workersHelp)
+    .action((options: WorkersOptions) =>
+      perform(async (context) => (await import('./commands/workers.ts')).workers(context, options)),
+    );
+}

@@ -1,0 +1,30 @@
+/** Follows a workflow to its end by asking for each news of it, at a bounded rate. */
+import { endedWorkflowStates } from '../model/states.ts';
+import type { WorkflowView } from '../protocol/views.ts';
+import type { Client } from '../sdk/client.ts';
+import { pause } from '../sdk/pause.ts';
+
+/** Between requests: short at first, since many runs are; then at most eight a second. */
+const pausesMs = { first: 25, max: 125 } as const;
+/** Without news the view is fetched again after this, for the times that it shows. */
+const newsWaitMs = 1_000;
+
+export const hasEnded = ({ state }: WorkflowView): boolean => endedWorkflowStates.some((ended) => ended === state);
+
+/** `onView` sees every view, the last included. */
+export async function watch(
+  client: Client,
+  first: WorkflowView,
+  onView: (view: WorkflowView) => void,
+): Promise<WorkflowView> {
+  let view = first;
+  let pauseMs: number = pausesMs.first;
+  onView(view);
+  while (!hasEnded(view)) {
+    await pause(pauseMs);
+    pauseMs = Math.min(2 * pauseMs, pausesMs.max);
+    view = await client.workflow(view.id, { after: view.version, waitMs: newsWaitMs });
+    onView(view);
+  }
+  return view;
+}

@@ -1,0 +1,134 @@
+/**
+ * A controller hosted by a command: it takes the folder's lock, recovers from the store, listens on loopback, and has
+ * one worker of its own, which it starts again when it dies.
+ */
+import { randomUUID, timingSafeEqual } from 'node:crypto';
+import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { Attendance } from '../api/attendance.ts';
+import { createApi } from '../api/server.ts';
+import { recoverController } from '../controller/recover.ts';
+import type { ControllerShell } from '../controller/shell.ts';
+import { DroverError } from '../model/errors.ts';
+import { newToken, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
+import { type Certificate, loadCertificate } from '../platform/node/certificate.ts';
+import { realClock } from '../platform/node/clock.ts';
+import { openLog } from '../platform/node/log.ts';
+import { NodeOutputPacks } from '../platform/node/output-packs.ts';
+import { acceptLinks } from '../platform/node/sockets.ts';
+import { controlPath, outputPath } from '../protocol/worker.ts';
+import { takeLock } from '../store/sqlite/lock.ts';
+import { openSqliteStore } from '../store/sqlite/store.ts';
+
+export interface Host {
+  readonly shell: ControllerShell;
+  readonly attendance: Attendance;
+  readonly access: { readonly url: string; readonly token: string; readonly certificate?: string };
+  close(): Promise<void>;
+}
+
+export interface HostOptions {
+  readonly directory: string;
+  readonly version: string;
+  /** Loopback with a free port by default. Anything else is served with TLS only. */
+  readonly listen?: ListenAddress;
+  /** For a command that only looks: nobody else is let in, and nothing is started. */
+  readonly isPrivate?: boolean;
+  /** The store failed: nothing can be acknowledged any more. */
+  onFatal(error: unknown): void;
+  /** A client asked it to end. */
+  readonly onStop?: () => void;
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 for a free one. */
+  readonly port: number;
+}
+
+const loopback: ListenAddress = { host: '127.0.0.1', port: 0 };
+const isLoopback = ({ host }: ListenAddress): boolean => /^(127\.[\d.]+|::1|localhost)$/.test(host);
+const isAnyHost = ({ host }: ListenAddress): boolean => host === '0.0.0.0' || host === '::';
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** The folder is this process's until `release`; whatever fails on the way gives it back. */
+export async function startHost(options: HostOptions): Promise<Host> {
+  const lock = takeLock(options.directory);
+  try {
+    return await hostLocked(options, () => lock.release());
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function hostLocked(options: HostOptions, release: () => void): Promise<Host> {
+  const { directory, version, onStop } = options;
+  const log = openLog(join(directory, 'logs', 'controller.log'), 'controller');
+  const store = openSqliteStore(directory);
+  const packs = new NodeOutputPacks(join(directory, 'output'));
+  const tokens = { admin: newToken(), worker: newToken() };
+  const onFatal = (error: unknown): void => {
+    log.error({ err: error }, 'the store failed; the controller ends');
+    options.onFatal(error);
+  };
+  const world = { clock: realClock(), store, packs, log, defer: setImmediate, onFatal };
+  const shell = await recoverController(world, randomUUID());
+  const listen = options.listen ?? loopback;
+  const tls = isLoopback(listen) ? undefined : loadCertificate(directory);
+  const attendance = new Attendance();
+  const api = createApi({ shell, attendance, token: tokens.admin, version, isSame, onStop, ...serverOf(tls) });
+  const { isPrivate = false } = options;
+  const links = acceptWorkers(api.server, shell, isPrivate ? undefined : tokens.worker);
+  const url = await listenOn(api, listen, tls !== undefined);
+  const certificate = tls === undefined ? {} : { certificate: tls.certificate };
+  if (!isPrivate) writeAccessFile(directory, { version: 1, url, pid: process.pid, tokens, ...certificate });
+  log.info({ url, epoch: store.epoch }, 'the controller is ready');
+  const close = async (): Promise<void> => {
+    removeAccessFile(directory);
+    await shell.close();
+    links.closeAll();
+    await api.close();
+    await packs.close();
+    await store.close();
+    log.info('the controller ended');
+    release();
+  };
+  return { shell, attendance, access: { url, token: tokens.admin, ...certificate }, close };
+}
+
+const serverOf = (tls: Certificate | undefined) =>
+  tls === undefined
+    ? {}
+    : { createServer: (handler: RequestListener) => createServer({ key: tls.key, cert: tls.certificate }, handler) };
+
+function acceptWorkers(server: Server, shell: ControllerShell, token: string | undefined): { closeAll(): void } {
+  return acceptLinks(server, {
+    refuse: (path, authorization) => {
+      if (token === undefined || (path !== controlPath && path !== outputPath)) return 404;
+      return isSame(authorization?.replace(/^Bearer /, '') ?? '', token) ? undefined : 401;
+    },
+    onLink: (_, link) => shell.acceptLink(link),
+  });
+}
+
+/** Returns the address that others reach it at. */
+async function listenOn(api: ReturnType<typeof createApi>, listen: ListenAddress, isTls: boolean): Promise<string> {
+  try {
+    await api.listen({ host: listen.host, port: listen.port });
+  } catch (cause) {
+    const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    const what = reason === 'EADDRINUSE' ? 'another program listens there' : reason;
+    throw new DroverError('address-unusable', `can't listen on ${listen.host}:${listen.port}: ${what}`, { cause });
+  }
+  const host = isAnyHost(listen) ? hostname() : listen.host;
+  const { port } = api.server.address() as AddressInfo;
+  return `${isTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,82 @@
+/** The worker that a hosting command runs: a child process in a session of its own, started again when it dies. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { DroverError } from '../model/errors.ts';
+import { accessPath } from '../platform/node/access-file.ts';
+import { siblingScript } from '../platform/node/scripts.ts';
+import { refusedExitCode } from '../worker/reactor.ts';
+
+/** Ends that follow each other faster than this mean that it can't run here at all. */
+const quickEndMs = 2_000;
+const quickEndsMax = 5;
+const restartMs = 100;
+const refusedMs = 1_000;
+/** After being dismissed it has this long to end its tasks and itself. */
+const endMsMax = 5_000;
+
+export class LocalWorker {
+  readonly #directory: string;
+  readonly #slots: number;
+  readonly #onFailure: (error: DroverError) => void;
+  #child: ChildProcess | undefined;
+  #isEnding = false;
+  #quickEnds = 0;
+
+  constructor(directory: string, slots: number, onFailure: (error: DroverError) => void) {
+    this.#directory = directory;
+    this.#slots = slots;
+    this.#onFailure = onFailure;
+    this.#start();
+  }
+
+  /** Ends it, connected or not; resolves when it has ended, at the latest after having killed it. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.kill('SIGTERM');
+    // Killed with -9 its spawner still kills all that runs.
+    const timer = setTimeout(() => child.kill('SIGKILL'), endMsMax);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  #start(): void {
+    const logs = join(this.#directory, 'logs');
+    mkdirSync(logs, { recursive: true });
+    const errors = openSync(join(logs, 'worker.err'), 'a', 0o600);
+    const startedAt = performance.now();
+    // A session of its own: Ctrl-C in the terminal is for the command, which decides what becomes of the tasks.
+    const child = spawn(
+      process.execPath,
+      [
+        ...process.execArgv.filter((flag) => !flag.startsWith('--inspect')),
+        siblingScript(import.meta.url, 'worker'),
+        ...['--access', accessPath(this.#directory)],
+        ...['--directory', join(this.#directory, 'worker')],
+        ...['--slots', String(this.#slots)],
+        ...['--log', join(logs, 'worker.log')],
+      ],
+      { detached: true, stdio: ['ignore', errors, errors], cwd: '/' },
+    );
+    this.#child = child;
+    closeSync(errors);
+    child.once('error', () => this.#onExit(0, null));
+    child.once('exit', (code) => this.#onExit(performance.now() - startedAt, code));
+  }
+
+  #onExit(livedMs: number, code: number | null): void {
+    if (this.#isEnding) return;
+    // Refused as long as the one before it is not given up: that passes.
+    const isQuick = livedMs < quickEndMs && code !== refusedExitCode;
+    this.#quickEnds = isQuick ? this.#quickEnds + 1 : 0;
+    if (this.#quickEnds >= quickEndsMax) {
+      const path = join(this.#directory, 'logs', 'worker.err');
+      this.#onFailure(new DroverError('worker-not-starting', `the worker ends right after its start (see ${path})`));
+      return;
+    }
+    setTimeout(() => !this.#isEnding && this.#start(), code === refusedExitCode ? refusedMs : restartMs);
+  }
+}

@@ -1,0 +1,174 @@
+/** How a command reaches a controller: a live one of its folder if there is one, else one that it hosts itself. */
+import { existsSync } from 'node:fs';
+import type { Attendance } from '../api/attendance.ts';
+import type { OpenSession, Session, SessionOptions } from '../cli/session.ts';
+import { DroverError, type ErrorCode } from '../model/errors.ts';
+import { printWorkflow } from '../model/ids.ts';
+import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
+import { pinnedFetch } from '../platform/node/pinned-fetch.ts';
+import { Client } from '../sdk/client.ts';
+import { prepareDirectory } from '../store/sqlite/directory.ts';
+import { findDirectory } from './folder.ts';
+import { type Host, startHost } from './host.ts';
+import { LocalWorker } from './local-worker.ts';
+
+/** A controller that holds the lock but does not answer is starting or ending: it gets this long. */
+const joinMsMax = 15_000;
+const joinPollMs = 50;
+/** Output that workers still have is fetched before they are dismissed, for so long at most. */
+const fetchMsMax = 600_000;
+const dismissMsMax = 5_000;
+
+const clientAccess = (url: string, token: string, certificate: string | undefined) =>
+  certificate === undefined ? { url, token } : { url, token, fetch: pinnedFetch(certificate) };
+
+interface Joined {
+  readonly client: Client;
+  readonly url: string;
+}
+
+async function join(directory: string, submits: boolean): Promise<Joined | undefined> {
+  const access = readAccessFile(accessPath(directory));
+  if (access === undefined) return undefined;
+  const client = new Client(clientAccess(access.url, access.tokens.admin, access.certificate));
+  await (submits ? client.announce() : client.server());
+  return { client, url: access.url };
+}
+
+async function tryJoin(directory: string, submits: boolean): Promise<Joined | undefined> {
+  try {
+    return await join(directory, submits);
+  } catch {
+    return undefined;
+  }
+}
+
+const absent: readonly ErrorCode[] = ['controller-unreachable', 'controller-stopping'];
+
+/** For a command that never hosts. */
+async function mustJoin(directory: string, submits: boolean): Promise<Joined> {
+  let why = '';
+  try {
+    const joined = await join(directory, submits);
+    if (joined !== undefined) return joined;
+  } catch (error) {
+    if (!(error instanceof DroverError && absent.includes(error.code))) throw error;
+    if (/certificate/.test(error.message)) throw wrongCertificate(directory, error);
+    why = `: ${error.message}`;
+  }
+  throw new DroverError('controller-unreachable', `no controller runs for ${directory}${why}`, {
+    hint: "start one with 'drover server --detach'",
+  });
+}
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+const wrongCertificate = (directory: string, cause: unknown): DroverError =>
+  new DroverError('not-authorised', `who answers does not have the certificate that ${accessPath(directory)} names`, {
+    hint: 'copy the access file from the machine of the controller again',
+    cause,
+  });
+
+/** Joins, or hosts; when another process has the lock and does not answer yet, waits for either to succeed. */
+async function joinOrHost(
+  directory: string,
+  version: string,
+  { submits, isPrivate }: { readonly submits: boolean; readonly isPrivate: boolean },
+  onFatal: (error: unknown) => void,
+): Promise<Joined | Host> {
+  for (const deadline = performance.now() + joinMsMax; ; await pause(joinPollMs)) {
+    const joined = await tryJoin(directory, submits);
+    if (joined !== undefined) return joined;
+    try {
+      return await startHost({ directory, version, onFatal, isPrivate });
+    } catch (error) {
+      const isLocked = error instanceof DroverError && error.code === 'store-locked';
+      if (!isLocked || performance.now() >= deadline) throw error;
+    }
+  }
+}
+
+export function sessionOpener(version: string, onFatal: (error: unknown) => void): OpenSession {
+  return async (options: SessionOptions): Promise<Session> => {
+    const directory = findDirectory(options.dir);
+    const submits = options.submits ?? options.slots !== undefined;
+    if (options.joinsOnly) return joinedSession(await mustJoin(directory, submits), submits);
+    if (options.slots === undefined && !existsSync(directory)) {
+      throw new DroverError('workflow-unknown', `nothing has run here yet: there is no ${directory}`, {
+        hint: "start something with 'drover run', or name a folder with --dir",
+      });
+    }
+    prepareDirectory(directory);
+    const isPrivate = options.slots === undefined;
+    const found = await joinOrHost(directory, version, { submits, isPrivate }, onFatal);
+    return 'client' in found ? joinedSession(found, submits) : hostedSession(found, directory, options, onFatal);
+  };
+}
+
+function joinedSession({ client, url }: Joined, isAnnounced: boolean): Session {
+  // A controller that has ended meanwhile awaits nobody.
+  const close = async (): Promise<void> => {
+    if (isAnnounced) await client.leave().catch(() => {});
+  };
+  return { client, url, isJoined: true, notes: [], waitForOthers: async () => {}, close };
+}
+
+async function hostedSession(
+  { shell, attendance, access, close }: Host,
+  directory: string,
+  { slots }: SessionOptions,
+  onFatal: (error: unknown) => void,
+): Promise<Session> {
+  const interrupted = slots === undefined ? await leftRunning(shell) : await haltInterrupted(shell);
+  const worker = slots === undefined ? undefined : new LocalWorker(directory, slots, onFatal);
+  const endWork = async (): Promise<void> => {
+    const { sessions } = shell.controller;
+    await settled(shell, fetchMsMax, () => sessions.pulls.left === 0);
+    await shell.request({ type: 'dismiss-workers' });
+    // A worker hangs up when all that it ran is dead: this host's own, and one that an earlier host had started.
+    await settled(shell, dismissMsMax, () => sessions.connected === 0);
+    await worker?.end();
+  };
+  return {
+    client: new Client(clientAccess(access.url, access.token, access.certificate)),
+    url: access.url,
+    isJoined: false,
+    notes: interrupted.map((id) => `${id} was interrupted; 'drover resume ${id}' continues it`),
+    waitForOthers: (onWait) => waitForOthers(shell, attendance, onWait),
+    // A command that only looks has let no worker in: a resume may adopt what those of a host that died still run.
+    close: async () => {
+      if (worker !== undefined) await endWork();
+      await close();
+    },
+  };
+}
+
+/** What another host left going on is halted by one that takes over, so that nothing starts unasked. */
+async function haltInterrupted(shell: Host['shell']): Promise<string[]> {
+  const reply = await shell.request({ type: 'halt-interrupted' });
+  return reply.type === 'interrupted' ? reply.workflows.map(printWorkflow) : [];
+}
+
+const leftRunning = (shell: Host['shell']): Promise<string[]> =>
+  shell.read((cluster) => [...cluster.active].map(printWorkflow));
+
+async function settled(shell: Host['shell'], msMax: number, isSettled: () => boolean): Promise<void> {
+  for (const deadline = shell.now() + msMax; !isSettled() && shell.now() < deadline; ) await pause(10);
+}
+
+/** Until nobody's work goes on here and nobody is on the way with more; then nobody is let in any more. */
+async function waitForOthers(
+  shell: Host['shell'],
+  attendance: Attendance,
+  onWait: (workflows: readonly string[]) => void,
+): Promise<void> {
+  for (let isTold = false; ; ) {
+    const others = await shell.read((cluster) => [...cluster.active].map(printWorkflow));
+    if (others.length === 0 && attendance.withdraw(shell.now())) return;
+    if (!isTold && others.length > 0) {
+      onWait(others);
+      isTold = true;
+    }
+    await shell.changed(shell.now() + 1_000);
+  }
+}

@@ -1,0 +1,29 @@
+/** The worker that a hosting command starts as its child. */
+import { parseArgs } from 'node:util';
+import { openLog } from '../platform/node/log.ts';
+import { startWorker } from './worker-process.ts';
+
+/** How long a new worker waits for the last holder of its lock to die. */
+const lockWaitMs = 30_000;
+
+const { values } = parseArgs({
+  options: {
+    access: { type: 'string', default: '' },
+    directory: { type: 'string', default: '' },
+    slots: { type: 'string', default: '1' },
+    log: { type: 'string', default: '' },
+  },
+});
+const log = openLog(values.log, 'worker');
+const worker = await startWorker({
+  access: values.access,
+  slots: Number(values.slots),
+  log,
+  directories: [values.directory],
+  lockWaitMs,
+  onEnd: (code) => process.exit(code),
+}).catch((error: unknown) => {
+  log.error({ err: error }, 'the worker can not start');
+  process.exit(1);
+});
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => worker.stop());
