@@ -33,7 +33,7 @@ interface Failed {
   readonly attempt: AttemptId | undefined;
 }
 
-export function causeOfFailure(reason: FailReason, last: AttemptRow | undefined): string {
+function causeOfFailure(reason: FailReason, last: AttemptRow | undefined): string {
   if (reason === 'deadline') return 'not started before its deadline';
   if (reason === 'check') return 'a task before the barrier failed';
   const outcome = last?.outcome;

@@ -55,7 +55,7 @@ export function renderWorkflow(
   };
 }
 
-export function renderOutcome(outcome: Outcome): OutcomeView {
+function renderOutcome(outcome: Outcome): OutcomeView {
   return { ...outcome };
 }
 

@@ -24,15 +24,15 @@ export class MemoryOutput implements Output {
 
 export class MemoryEnvironment implements CliEnv {
   readonly version = '1.2.3';
-  readonly cwd = '/home/me';
+  readonly cwd = '/me';
   readonly cores = 4;
   readonly stdout = new MemoryOutput();
   readonly stderr = new MemoryOutput();
   isStdinTerminal = false;
   stdin = '';
-  variables: Record<string, string> = { PATH: '/bin', HOME: '/home/me' };
+  variables: Record<string, string> = { PATH: '/bin', HOME: '/me' };
   readonly files = new Map<string, string>();
-  readonly directories = new Set(['/home/me']);
+  readonly directories = new Set(['/me']);
   readonly executables = new Set(['/bin/bash', '/bin/sh']);
   private readonly listeners = new Set<(signal: StopSignal) => void>();
 

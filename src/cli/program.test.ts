@@ -74,7 +74,7 @@ it.each([
   [['echo', '--array', '1-3', ':::', 'x'], '--array and ::: exclude each other', 'seq'],
   [['echo {2}', ':::', 'x'], 'the placeholder {2} has no value', 'one list'],
 ])('refuses to run %j and says what to do', async (argv, message, hint) => {
-  bench.env.directories.add('/home/me');
+  bench.env.directories.add('/me');
   expect(await bench.drover('run', ...argv)).toBe(2);
   expect(bench.env.stderr.text).toContain(`drover: ${message}\n`);
   expect(bench.env.stderr.text).toContain(hint);
@@ -83,7 +83,7 @@ it.each([
 
 it('shows with --dry-run what it would run, and runs nothing', async () => {
   const { env } = bench;
-  env.files.set('/home/me/a', 'echo 1\n#DROVER BARRIER CHECK\necho 2\n');
+  env.files.set('/me/a', 'echo 1\n#DROVER BARRIER CHECK\necho 2\n');
   expect(await bench.drover('run', '--dry-run', 'a')).toBe(0);
   expect(env.stdout.text).toBe('     1  echo 1\n     2  --- barrier, if all before it succeeded ---\n     3  echo 2\n');
   expect(env.stderr.text).toBe('2 tasks, 1 barrier; nothing was run\n');

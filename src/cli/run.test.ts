@@ -33,7 +33,7 @@ describe('run', () => {
 
   it('runs the lines of a file, prints the result to stdout and the summary to stderr', async () => {
     const { env } = bench;
-    env.files.set('/home/me/a.tasks', 'echo 1\necho 2\n#DROVER BARRIER\nsum\n');
+    env.files.set('/me/a.tasks', 'echo 1\necho 2\n#DROVER BARRIER\nsum\n');
     expect(await bench.drover('run', 'a.tasks')).toBe(0);
     expect(await commands()).toEqual(['echo 1', 'echo 2', undefined, 'sum']);
     expect(env.stdout.text).toBe('out of sum\n');
@@ -78,7 +78,7 @@ describe('run', () => {
     const options = ['-j', '2', '--retries', '3', '--timeout', '1m', '--fail-fast', '--name', 'n'];
     const more = ['--env', 'A=1', '--env', 'B=2', '--dir', 'd', '-q'];
     expect(await bench.drover('run', ...options, ...more, 'x', '--array', '1-2')).toBe(0);
-    expect(bench.opened).toEqual([{ slots: 2, dir: '/home/me/d' }]);
+    expect(bench.opened).toEqual([{ slots: 2, dir: '/me/d' }]);
     const { spec, tasks } = await controller.definitionOf(w1);
     expect(spec).toMatchObject({
       maxAttempts: 4,

@@ -23,7 +23,7 @@ const untilState = (id: string, state: string) => eventually(async () => expect(
 describe('submit', () => {
   it('prints the id and leaves the tasks to the controller', async () => {
     const { env } = bench;
-    env.files.set('/home/me/a.tasks', 'echo 1\n#DROVER BARRIER\nsum\n');
+    env.files.set('/me/a.tasks', 'echo 1\n#DROVER BARRIER\nsum\n');
     expect(await bench.drover('submit', '--retries', '2', '--name', 'n', 'a.tasks')).toBe(0);
     expect([env.stdout.text, env.stderr.text]).toEqual(['w1\n', '']);
     expect([bench.opened, bench.closed]).toEqual([[{ joinsOnly: true, submits: true }], 1]);
@@ -36,7 +36,7 @@ describe('submit', () => {
   it('takes values, and prints the workflow as JSON', async () => {
     expect(await bench.drover('submit', '--json', '--dir', 'd', 'hang', ':::', 'a', '--json')).toBe(0);
     expect(bench.lastJson()).toMatchObject({ id: 'w1', counts: { total: 2 } });
-    expect(bench.opened).toEqual([{ dir: '/home/me/d', joinsOnly: true, submits: true }]);
+    expect(bench.opened).toEqual([{ dir: '/me/d', joinsOnly: true, submits: true }]);
   });
 
   it('submits nothing of a dry run or a bad file', async () => {
@@ -147,7 +147,7 @@ describe('run --server', () => {
 });
 
 describe('server', () => {
-  const serving = { url: 'http://127.0.0.1:7', pid: 7, directory: '/home/me/.drover' };
+  const serving = { url: 'http://127.0.0.1:7', pid: 7, directory: '/me/.drover' };
   const given: ServeOptions[] = [];
   beforeEach(() => {
     given.length = 0;
@@ -166,9 +166,9 @@ describe('server', () => {
 
   it('says where it is, in the foreground and detached', async () => {
     expect(await bench.drover('server', '--listen', ':7', '--dir', 'd')).toBe(0);
-    expect(given).toEqual([{ listen: ':7', dir: '/home/me/d' }]);
+    expect(given).toEqual([{ listen: ':7', dir: '/me/d' }]);
     expect(bench.env.stderr.lines).toEqual([
-      "drover: the server of /home/me/.drover is ready at http://127.0.0.1:7 (pid 7); Ctrl-C or 'drover server stop' ends it",
+      "drover: the server of /me/.drover is ready at http://127.0.0.1:7 (pid 7); Ctrl-C or 'drover server stop' ends it",
       'drover: the server ended; workers wait a while for the next one',
     ]);
     expect(await bench.drover('server', '--detach', '--json')).toBe(0);
@@ -217,7 +217,7 @@ it('worker passes its options on', async () => {
   expect(await bench.drover('worker', '-j', '2', '--access', 'a.json')).toBe(5);
   expect(await bench.drover('worker', '--dir', '/d')).toBe(5);
   expect(given).toEqual([
-    { slots: 2, access: '/home/me/a.json' },
+    { slots: 2, access: '/me/a.json' },
     { slots: 4, dir: '/d' },
   ]);
   expect(bench.env.stderr.lines[0]).toBe('drover: a worker with 2 slots runs in /w/0; Ctrl-C ends it and its tasks');

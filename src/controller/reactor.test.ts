@@ -1,22 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { plainSpec as spec } from '../../test/controller/spec.ts';
 import { Cluster } from '../core/cluster.ts';
 import { checkInvariants } from '../core/invariants.ts';
 import { type TaskId, workflowId } from '../model/ids.ts';
 import type { Outcome } from '../model/outcome.ts';
-import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+import type { TaskSpec } from '../protocol/spec.ts';
 import { type AttemptEnd, type FromWorker, type ToWorker, workerProtocolVersion } from '../protocol/worker.ts';
 import type { Effect, Input, Request, StepResult } from './messages.ts';
 import { Controller } from './reactor.ts';
 
-const spec: WorkflowSpec = {
-  cwd: '/',
-  shell: '/bin/sh',
-  env: {},
-  maxAttempts: 1,
-  terminationMs: 1_000,
-  failFast: false,
-  open: false,
-};
 const none = { bytes: 0, tail: '' };
 const identity = { shard: 's', lock: 'l', instance: 'i1', host: 'h', pid: 1 };
 const w1 = workflowId(1);

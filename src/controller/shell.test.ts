@@ -1,21 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { plainSpec as spec } from '../../test/controller/spec.ts';
 import { realClock } from '../platform/node/clock.ts';
-import type { WorkflowSpec } from '../protocol/spec.ts';
 import { MemoryDisk } from '../store/memory/store.ts';
 import type { Batch, Store } from '../store/store.ts';
 import { recoverController } from './recover.ts';
 import type { ControllerShell } from './shell.ts';
-
-const spec: WorkflowSpec = {
-  cwd: '/',
-  shell: '/bin/sh',
-  env: {},
-  maxAttempts: 1,
-  terminationMs: 1_000,
-  failFast: false,
-  open: false,
-};
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 const noPacks = { write: async () => {}, read: async () => new Uint8Array(), close: async () => {} };

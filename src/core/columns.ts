@@ -68,10 +68,6 @@ export class Heap {
     return this.#size === 0 ? undefined : this.#keys.get(0);
   }
 
-  peekValue(): number | undefined {
-    return this.#size === 0 ? undefined : this.#values.get(0);
-  }
-
   pop(): number {
     assert(this.#size > 0, 'pop of an empty heap');
     const top = this.#values.get(0);

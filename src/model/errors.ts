@@ -48,7 +48,6 @@ export const errorKinds = {
   'protocol-version': kind(409, 3, false, 'run the same version of Drover on both sides'),
   'controller-unreachable': kind(503, 3, true, 'is the controller running? try again'),
   'controller-stopping': kind(503, 3, true, 'try again when it is back'),
-  'output-gone': kind(410, 1, false, 'its worker ended before the output was fetched'),
   'store-locked': kind(503, 4, true, 'another controller uses this folder; wait for it or name another one with --dir'),
   'store-newer': kind(500, 4, false, 'upgrade Drover, or name another folder with --dir'),
   'store-damaged': kind(500, 4, false, 'restore the folder from a backup, or name another one with --dir'),

@@ -34,8 +34,8 @@ export const slotsMax = 4_096;
 export const prefetchMs = 100;
 export const prefetchMax = 2_048;
 
-/** Attempts after the first that each cause may cost before the task fails for good. */
-export const budgetDefaults = { attempts: 1, resources: 5, lost: 5, neverStarted: 10 } as const;
+/** Repetitions that each cause may cost before the task fails for good; the user's own attempts are the workflow's. */
+export const budgetDefaults = { resources: 5, lost: 5, neverStarted: 10 } as const;
 
 export const backoffMs = {
   attempts: { first: 1_000, max: 60_000 },

@@ -19,7 +19,6 @@ export const taskStates = [
 export type TaskState = (typeof taskStates)[number];
 
 export const endedTaskStates = ['done', 'failed', 'cancelled', 'aborted'] as const satisfies readonly TaskState[];
-export type EndedTaskState = (typeof endedTaskStates)[number];
 
 /** States in which the task's last attempt may still have a process. */
 export const heldByWorkerStates = ['launched', 'running', 'cancelling'] as const satisfies readonly TaskState[];

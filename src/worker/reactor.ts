@@ -4,7 +4,7 @@
  *
  * Owns: the attempts on this worker, its slots, its association with a controller.
  * 1. An attempt is in `attempts` from its acceptance until its end was acknowledged; it is started at most once.
- * 2. Attempts are accepted only from the controller it is associated with, after that one asked what runs here.
+ * 2. Attempts are accepted only from the controller that it is associated with.
  * 3. Without an answered heartbeat for `selfEndMs` it ends all that it runs, and itself.
  */
 import { type WorkerId, workerId } from '../model/ids.ts';

@@ -10,9 +10,9 @@ beforeEach(() => {
 
 it('has defaults for everything', () => {
   expect(workflowSpecOf(env, {})).toEqual({
-    cwd: '/home/me',
+    cwd: '/me',
     shell: '/bin/bash',
-    env: { PATH: '/bin', HOME: '/home/me', PWD: '/home/me' },
+    env: { PATH: '/bin', HOME: '/me', PWD: '/me' },
     maxAttempts: 1,
     terminationMs: 3_000,
     failFast: false,
@@ -21,8 +21,8 @@ it('has defaults for everything', () => {
 });
 
 it('takes what the options say, with absolute paths', () => {
-  env.directories.add('/home/me/sub');
-  env.files.set('/home/me/in', '');
+  env.directories.add('/me/sub');
+  env.files.set('/me/in', '');
   const options = {
     name: 'n',
     cwd: 'sub',
@@ -35,14 +35,14 @@ it('takes what the options say, with absolute paths', () => {
   };
   expect(workflowSpecOf(env, options)).toMatchObject({
     name: 'n',
-    cwd: '/home/me/sub',
-    env: { PWD: '/home/me/sub' },
+    cwd: '/me/sub',
+    env: { PWD: '/me/sub' },
     maxAttempts: 3,
     timeoutMs: 5,
     terminationMs: 0,
     failFast: true,
-    outputDir: '/home/o',
-    stdin: '/home/me/in',
+    outputDir: '/o',
+    stdin: '/me/in',
   });
 });
 
@@ -63,9 +63,9 @@ describe('the shell', () => {
 
   it('is looked up in the order of PATH, and relative to here', () => {
     env.variables.PATH = '/opt/bin:/bin';
-    env.executables.add('/opt/bin/zsh').add('/home/me/my-shell');
+    env.executables.add('/opt/bin/zsh').add('/me/my-shell');
     expect(workflowSpecOf(env, { shell: 'zsh' }).shell).toBe('/opt/bin/zsh');
-    expect(workflowSpecOf(env, { shell: './my-shell' }).shell).toBe('/home/me/my-shell');
+    expect(workflowSpecOf(env, { shell: './my-shell' }).shell).toBe('/me/my-shell');
   });
 
   it('must exist', () => {
@@ -84,7 +84,7 @@ describe('the environment', () => {
       _: '/bin/x',
       OLDPWD: '/',
     });
-    expect(workflowSpecOf(env, {}).env).toEqual({ A: '1', PATH: '/bin', HOME: '/home/me', PWD: '/home/me' });
+    expect(workflowSpecOf(env, {}).env).toEqual({ A: '1', PATH: '/bin', HOME: '/me', PWD: '/me' });
   });
 
   it('is changed by --env, which takes a bare name from here', () => {
