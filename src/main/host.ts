@@ -13,7 +13,7 @@ import { createApi } from '../api/server.ts';
 import { recoverController } from '../controller/recover.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { DroverError } from '../model/errors.ts';
-import { newToken, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
+import { loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
 import { type Certificate, loadCertificate } from '../platform/node/certificate.ts';
 import { realClock } from '../platform/node/clock.ts';
 import { openLog } from '../platform/node/log.ts';
@@ -74,7 +74,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const log = openLog(join(directory, 'logs', 'controller.log'), 'controller');
   const store = openSqliteStore(directory);
   const packs = new NodeOutputPacks(join(directory, 'output'));
-  const tokens = { admin: newToken(), worker: newToken() };
+  const tokens = loadTokens(directory);
   const onFatal = (error: unknown): void => {
     log.error({ err: error }, 'the store failed; the controller ends');
     options.onFatal(error);

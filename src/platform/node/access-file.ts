@@ -16,11 +16,28 @@ export const accessPath = (directory: string): string => join(directory, 'access
 
 export const newToken = (): string => randomBytes(24).toString('base64url');
 
+/** Made once for a folder, so that a copy of the access file on another machine outlives a restart of the controller. */
+export function loadTokens(directory: string): AccessFile['tokens'] {
+  const path = join(directory, 'tokens.json');
+  try {
+    const { admin, worker } = JSON.parse(readFileSync(path, 'utf8')) as Partial<AccessFile['tokens']>;
+    if (typeof admin === 'string' && typeof worker === 'string') return { admin, worker };
+  } catch {
+    // None yet, or damaged: then there are new ones.
+  }
+  const tokens = { admin: newToken(), worker: newToken() };
+  writePrivately(path, tokens);
+  return tokens;
+}
+
+export const writeAccessFile = (directory: string, access: AccessFile): void =>
+  writePrivately(accessPath(directory), access);
+
 /** Renamed into place: a reader never sees half of it. */
-export function writeAccessFile(directory: string, access: AccessFile): void {
-  const aside = `${accessPath(directory)}.${process.pid}`;
-  writeFileSync(aside, `${JSON.stringify(access, null, 2)}\n`, { mode: 0o600 });
-  renameSync(aside, accessPath(directory));
+function writePrivately(path: string, content: object): void {
+  const aside = `${path}.${process.pid}`;
+  writeFileSync(aside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  renameSync(aside, path);
 }
 
 /** Undefined when there is none, or one that this version can't read. */
