@@ -1,5 +1,5 @@
 /** Follows a workflow to its end by asking for each news of it, at a bounded rate. */
-import { endedWorkflowStates } from '../model/states.ts';
+import { isEndedWorkflow } from '../model/states.ts';
 import type { WorkflowView } from '../protocol/views.ts';
 import type { Client } from '../sdk/client.ts';
 import { pause } from '../sdk/pause.ts';
@@ -9,7 +9,7 @@ const pausesMs = { first: 25, max: 125 } as const;
 /** Without news the view is fetched again after this, for the times that it shows. */
 const newsWaitMs = 1_000;
 
-export const hasEnded = ({ state }: WorkflowView): boolean => endedWorkflowStates.some((ended) => ended === state);
+export const hasEnded = ({ state }: WorkflowView): boolean => isEndedWorkflow(state);
 
 /** `onView` sees every view, the last included. */
 export async function watch(

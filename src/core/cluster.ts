@@ -22,7 +22,7 @@ import {
   type WorkerId,
   type WorkflowId,
 } from '../model/ids.ts';
-import { endedTaskStates, endedWorkflowStates, type TaskState, type WorkflowState } from '../model/states.ts';
+import { isEndedTask, isEndedWorkflow, type TaskState } from '../model/states.ts';
 import { type AttemptRecord, type AttemptRow, attemptRow, loadAttempt } from './attempt/record.ts';
 import type { Change, Edges } from './change.ts';
 import { Heap } from './columns.ts';
@@ -42,9 +42,6 @@ export interface DirtyRows {
   readonly attempts: readonly AttemptRow[];
   readonly workers: readonly WorkerRow[];
 }
-
-const isEndedTask = (state: TaskState): boolean => (endedTaskStates as readonly TaskState[]).includes(state);
-const isEnded = (state: WorkflowState): boolean => (endedWorkflowStates as readonly WorkflowState[]).includes(state);
 
 export class Cluster {
   readonly tasks = new TaskColumns();
@@ -187,7 +184,7 @@ export class Cluster {
     const record = WorkflowRecord.load(row);
     record.touchedAt = at;
     this.workflows.set(row.id, record);
-    if (!isEnded(row.state)) this.active.add(row.id);
+    if (!isEndedWorkflow(row.state)) this.active.add(row.id);
   }
 
   /** After its workflow. A task without a row of its own stands where its activation put it. */
@@ -271,9 +268,9 @@ export class Cluster {
         Object.assign(workflow, { stop: undefined, haltMode: undefined });
         if (change.run === 'retry') workflow.sweptTo = workflow.size;
       }
-      if (isEnded(change.to)) workflow.endedAt = at;
+      if (isEndedWorkflow(change.to)) workflow.endedAt = at;
     });
-    if (isEnded(change.to)) this.active.delete(change.workflow);
+    if (isEndedWorkflow(change.to)) this.active.delete(change.workflow);
     else this.active.add(change.workflow);
   }
 

@@ -2,15 +2,13 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { beginning, run, turns } from '../../test/core/operations.ts';
 import { assert } from '../model/errors.ts';
-import { endedTaskStates, type TaskState } from '../model/states.ts';
+import { isEndedTask } from '../model/states.ts';
 import type { Cluster } from './cluster.ts';
 import { checkInvariants } from './invariants.ts';
 import { launchTasks } from './scheduler/launch.ts';
 import { settle } from './settle.ts';
 import { endAttempt } from './task/ending.ts';
 import { Turn } from './turn.ts';
-
-const hasEnded = (state: TaskState): boolean => (endedTaskStates as readonly TaskState[]).includes(state);
 
 /** Once everybody cooperates: what is held is released, what is open is closed, what runs succeeds. */
 function finishAll(cluster: Cluster, from: number): void {
@@ -61,7 +59,7 @@ describe('a cluster under random operations', () => {
           if (workflow.state === 'halted') continue;
           for (const task of workflow.tasks()) {
             assert(
-              hasEnded(cluster.tasks.state(task)),
+              isEndedTask(cluster.tasks.state(task)),
               `task ${task} is ${cluster.tasks.state(task)}, w${id} is ${workflow.state}, stop ${workflow.stop}`,
             );
           }

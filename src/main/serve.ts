@@ -7,6 +7,7 @@ import { DroverError, exitCodes, isErrorCode } from '../model/errors.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
 import { siblingScript } from '../platform/node/scripts.ts';
 import type { ErrorBody } from '../protocol/views.ts';
+import { pause } from '../sdk/pause.ts';
 import { prepareDirectory } from '../store/sqlite/directory.ts';
 import { findDirectory } from './folder.ts';
 import { type Host, type HostOptions, type ListenAddress, startHost } from './host.ts';
@@ -16,8 +17,6 @@ const detachMsMax = 60_000;
 /** For one that is ending. */
 const endMsMax = 5_000;
 const pollMs = 50;
-
-const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 export async function serve(
   version: string,

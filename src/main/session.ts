@@ -7,6 +7,7 @@ import { printWorkflow } from '../model/ids.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
 import { pinnedFetch } from '../platform/node/pinned-fetch.ts';
 import { Client } from '../sdk/client.ts';
+import { pause } from '../sdk/pause.ts';
 import { prepareDirectory } from '../store/sqlite/directory.ts';
 import { findDirectory } from './folder.ts';
 import { type Host, startHost } from './host.ts';
@@ -60,8 +61,6 @@ async function mustJoin(directory: string, submits: boolean): Promise<Joined> {
     hint: "start one with 'drover server --detach'",
   });
 }
-
-const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 const wrongCertificate = (directory: string, cause: unknown): DroverError =>
   new DroverError('not-authorised', `who answers does not have the certificate that ${accessPath(directory)} names`, {

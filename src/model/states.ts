@@ -19,6 +19,7 @@ export const taskStates = [
 export type TaskState = (typeof taskStates)[number];
 
 export const endedTaskStates = ['done', 'failed', 'cancelled', 'aborted'] as const satisfies readonly TaskState[];
+export const isEndedTask = (state: TaskState): boolean => (endedTaskStates as readonly TaskState[]).includes(state);
 
 /** States in which the task's last attempt may still have a process. */
 export const heldByWorkerStates = ['launched', 'running', 'cancelling'] as const satisfies readonly TaskState[];
@@ -46,6 +47,8 @@ export const endedWorkflowStates = [
   'aborted',
 ] as const satisfies readonly WorkflowState[];
 export type EndedWorkflowState = (typeof endedWorkflowStates)[number];
+export const isEndedWorkflow = (state: WorkflowState): boolean =>
+  (endedWorkflowStates as readonly WorkflowState[]).includes(state);
 
 /** `recorded` is durable and not yet sent; `unsure` is a send whose fate is not known. */
 export const attemptStates = ['recorded', 'sent', 'unsure', 'accepted', 'running', 'ended'] as const;
@@ -60,7 +63,6 @@ export const outcomeKinds = [
   'never-started',
   'cancelled',
 ] as const;
-export type OutcomeKind = (typeof outcomeKinds)[number];
 
 export const failReasons = ['attempts', 'deadline', 'resources', 'lost', 'not-startable', 'check'] as const;
 export type FailReason = (typeof failReasons)[number];

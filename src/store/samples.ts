@@ -76,9 +76,9 @@ export const workerRow = (id: number, changed: Partial<WorkerRow> = {}): WorkerR
 });
 
 export const spec: WorkflowSpec = {
-  cwd: '/home/user',
+  cwd: '/user',
   shell: '/bin/bash',
-  env: { HOME: '/home/user', EMPTY: '', 'odd=\n"key"': 'line\nline\ttab "quoted" ünïcode 🐑', __proto__x: 'y' },
+  env: { HOME: '/user', EMPTY: '', 'odd=\n"key"': 'line\nline\ttab "quoted" ünïcode 🐑', __proto__x: 'y' },
   maxAttempts: 3,
   terminationMs: 3_000,
   failFast: false,

@@ -4,7 +4,7 @@ import type { ControllerShell } from '../../controller/shell.ts';
 import { DroverError } from '../../model/errors.ts';
 import { printWorkflow, type TaskId, type WorkflowId, workflowId } from '../../model/ids.ts';
 import { longPollMsMax, pageRowsMax } from '../../model/limits.ts';
-import { endedWorkflowStates, haltModes, type TaskState, taskStates, type WorkflowState } from '../../model/states.ts';
+import { haltModes, isEndedWorkflow, type TaskState, taskStates } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
 import { FailureList, RetryResult, TaskList, WorkflowList, WorkflowView } from '../../protocol/views.ts';
@@ -14,7 +14,6 @@ import { workflowOf } from '../reference.ts';
 import { renderTask, renderWorkflow } from '../render.ts';
 
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: pageRowsMax }));
-const hasEnded = (state: WorkflowState): boolean => (endedWorkflowStates as readonly WorkflowState[]).includes(state);
 
 async function viewOf(shell: ControllerShell, workflow: WorkflowId): Promise<WorkflowView> {
   const spec = await shell.store.workflowSpec(workflow);
@@ -30,7 +29,7 @@ async function nextView(
 ): Promise<WorkflowView> {
   for (;;) {
     const view = await viewOf(shell, workflow);
-    if (view.version > after || hasEnded(view.state) || shell.now() >= until) return view;
+    if (view.version > after || isEndedWorkflow(view.state) || shell.now() >= until) return view;
     await shell.changed(until);
   }
 }

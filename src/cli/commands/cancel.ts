@@ -1,5 +1,5 @@
 /** `drover cancel`: ends workflows and tasks for good. What has ended already is left as it is, and that is no error. */
-import { endedTaskStates, type WorkflowState } from '../../model/states.ts';
+import { isEndedTask, type WorkflowState } from '../../model/states.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type Answer, answerEach } from '../answers.ts';
 import { type CommonOptions, type Context, withClient } from '../context.ts';
@@ -34,10 +34,9 @@ async function cancelWorkflow(client: Client, id: string): Promise<Answer> {
 
 async function cancelTask(client: Client, id: string): Promise<Answer> {
   const before = await client.task(id);
-  const hasEnded = (state: string) => endedTaskStates.some((ended) => ended === state);
-  if (hasEnded(before.state)) return alreadyEnded(id, before.state);
+  if (isEndedTask(before.state)) return alreadyEnded(id, before.state);
   const { state } = await client.cancelTask(id);
-  return { id, state, text: hasEnded(state) ? `${id} ${state}` : `${id} is being cancelled` };
+  return { id, state, text: isEndedTask(state) ? `${id} ${state}` : `${id} is being cancelled` };
 }
 
 const alreadyEnded = (id: string, state: string): Answer => ({ id, state, text: `${id} had ended already: ${state}` });

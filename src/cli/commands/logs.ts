@@ -1,6 +1,6 @@
 /** `drover logs`: what a task wrote, byte for byte. */
 import { DroverError, exitCodes } from '../../model/errors.ts';
-import { endedTaskStates } from '../../model/states.ts';
+import { isEndedTask } from '../../model/states.ts';
 import { showBytes } from '../../model/units.ts';
 import type { Client } from '../../sdk/client.ts';
 import { pause } from '../../sdk/pause.ts';
@@ -46,7 +46,7 @@ export function logs(context: Context, name: string, options: LogOptions): Promi
 async function untilStarted(client: Client, task: string): Promise<void> {
   for (;;) {
     const { attempts, state } = await client.task(task);
-    if (attempts > 0 || endedTaskStates.some((ended) => ended === state)) return;
+    if (attempts > 0 || isEndedTask(state)) return;
     await pause(startPauseMs);
   }
 }

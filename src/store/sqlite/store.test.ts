@@ -83,7 +83,7 @@ describe('a commit', () => {
 
   it('of an environment that is there already keeps it once', async () => {
     const store = openSqliteStore(directory);
-    const env = { PATH: '/usr/bin', HOME: '/home/user' };
+    const env = { PATH: '/usr/bin', HOME: '/user' };
     const spec = { cwd: '/', shell: '/bin/sh', env, maxAttempts: 1, terminationMs: 1, failFast: false, open: false };
     for (let id = 1; id <= 5; id++) await store.commit(batchOf({ specs: [{ workflow: workflowId(id), spec }] }));
     await store.close();
