@@ -15,8 +15,8 @@ export class CliBench {
   readonly client: Client;
   /** What the commands get besides sessions. */
   programs: Partial<Programs> = {};
-  /** The options of each session that was opened. */
-  readonly opened: SessionOptions[] = [];
+  /** The options of each session that was opened, as far as they are values. */
+  readonly opened: Omit<SessionOptions, 'patience'>[] = [];
   closed = 0;
   /** Workflows that others started here, as a session finds them when its own run is over. */
   others: readonly string[] = [];
@@ -43,7 +43,7 @@ export class CliBench {
     return JSON.parse(this.env.stdout.lines.at(-1) ?? '');
   }
 
-  private openSession(options: SessionOptions): Session {
+  private openSession({ patience: _, ...options }: SessionOptions): Session {
     this.opened.push(options);
     return {
       client: this.client,

@@ -41,7 +41,8 @@ export async function execute(
   const interrupts = new Interrupts(env);
   const reporter = reporterFor(env, voiceOf(options));
   try {
-    const opening = context.programs.openSession({ slots: options.slots ?? env.cores, ...sessionOptions });
+    const patience = patienceOf(reporter);
+    const opening = context.programs.openSession({ slots: options.slots ?? env.cores, patience, ...sessionOptions });
     const session = await interrupts.unlessForced(opening);
     try {
       return await new Execution(env, voiceOf(options), session, reporter, interrupts).run(options, begin);
@@ -56,6 +57,12 @@ export async function execute(
     interrupts.stop();
   }
 }
+
+/** Says that the controller is away, and that it is back. */
+export const patienceOf = (reporter: Reporter): NonNullable<SessionOptions['patience']> => ({
+  onAway: (why) => reporter.note(`drover: ${why}; waiting for it to come back`),
+  onBack: () => reporter.note('drover: the controller is back'),
+});
 
 export const voiceOf = ({ json, quiet }: ExecutionOptions): Voice => (json ? 'json' : quiet ? 'quiet' : 'human');
 

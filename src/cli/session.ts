@@ -10,6 +10,8 @@ export interface SessionOptions {
   readonly joinsOnly?: boolean;
   /** A submission will follow, so a host that is about to end waits for it; true by itself where there are slots. */
   readonly submits?: boolean;
+  /** The command outlasts a controller that it has joined, and tells of its absence. */
+  readonly patience?: { onAway(why: string): void; onBack(): void };
 }
 
 export interface Session {

@@ -6,7 +6,7 @@ import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { hostname } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Attendance } from '../api/attendance.ts';
 import { createApi } from '../api/server.ts';
@@ -87,9 +87,9 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const api = createApi({ shell, attendance, token: tokens.admin, version, isSame, onStop, ...serverOf(tls) });
   const { isPrivate = false } = options;
   const links = acceptWorkers(api.server, shell, isPrivate ? undefined : tokens.worker);
-  const url = await listenOn(api, listen, tls !== undefined);
+  const [url, ...otherUrls] = await listenOn(api, listen, tls !== undefined);
   const certificate = tls === undefined ? {} : { certificate: tls.certificate };
-  if (!isPrivate) writeAccessFile(directory, { version: 1, url, pid: process.pid, tokens, ...certificate });
+  if (!isPrivate) writeAccessFile(directory, { version: 1, url, otherUrls, pid: process.pid, tokens, ...certificate });
   log.info({ url, epoch: store.epoch }, 'the controller is ready');
   const close = async (): Promise<void> => {
     removeAccessFile(directory);
@@ -119,8 +119,12 @@ function acceptWorkers(server: Server, shell: ControllerShell, token: string | u
   });
 }
 
-/** Returns the address that others reach it at. */
-async function listenOn(api: ReturnType<typeof createApi>, listen: ListenAddress, isTls: boolean): Promise<string> {
+/** Returns the addresses that others reach it at, the best first. */
+async function listenOn(
+  api: ReturnType<typeof createApi>,
+  listen: ListenAddress,
+  isTls: boolean,
+): Promise<[string, ...string[]]> {
   try {
     await api.listen({ host: listen.host, port: listen.port });
   } catch (cause) {
@@ -128,7 +132,15 @@ async function listenOn(api: ReturnType<typeof createApi>, listen: ListenAddress
     const what = reason === 'EADDRINUSE' ? 'another program listens there' : reason;
     throw new DroverError('address-unusable', `can't listen on ${listen.host}:${listen.port}: ${what}`, { cause });
   }
-  const host = isAnyHost(listen) ? hostname() : listen.host;
   const { port } = api.server.address() as AddressInfo;
-  return `${isTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const urlOf = (host: string): string =>
+    `${isTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return isAnyHost(listen) ? [urlOf(hostname()), ...ownAddresses().map(urlOf)] : [urlOf(listen.host)];
+}
+
+/** A host name may mean nothing elsewhere, or even here: then these do. Loopback is last, for this machine's own use. */
+function ownAddresses(): string[] {
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const usable = all.filter(({ address, internal }) => !internal && !address.startsWith('fe80:'));
+  return [...usable.map(({ address }) => address), '127.0.0.1'];
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DroverError } from '../model/errors.ts';
 import { accessPath } from '../platform/node/access-file.ts';
 import { siblingScript } from '../platform/node/scripts.ts';
-import { refusedExitCode } from '../worker/reactor.ts';
+import { workerExitCodes } from './worker-process.ts';
 
 /** Ends that follow each other faster than this mean that it can't run here at all. */
 const quickEndMs = 2_000;
@@ -70,13 +70,13 @@ export class LocalWorker {
   #onExit(livedMs: number, code: number | null): void {
     if (this.#isEnding) return;
     // Refused as long as the one before it is not given up: that passes.
-    const isQuick = livedMs < quickEndMs && code !== refusedExitCode;
+    const isQuick = livedMs < quickEndMs && code !== workerExitCodes.refused;
     this.#quickEnds = isQuick ? this.#quickEnds + 1 : 0;
     if (this.#quickEnds >= quickEndsMax) {
       const path = join(this.#directory, 'logs', 'worker.err');
       this.#onFailure(new DroverError('worker-not-starting', `the worker ends right after its start (see ${path})`));
       return;
     }
-    setTimeout(() => !this.#isEnding && this.#start(), code === refusedExitCode ? refusedMs : restartMs);
+    setTimeout(() => !this.#isEnding && this.#start(), code === workerExitCodes.refused ? refusedMs : restartMs);
   }
 }

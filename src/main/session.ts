@@ -4,10 +4,11 @@ import type { Attendance } from '../api/attendance.ts';
 import type { OpenSession, Session, SessionOptions } from '../cli/session.ts';
 import { DroverError, type ErrorCode } from '../model/errors.ts';
 import { printWorkflow } from '../model/ids.ts';
-import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
+import { accessPath, readAccessFile, urlsOf } from '../platform/node/access-file.ts';
 import { pinnedFetch } from '../platform/node/pinned-fetch.ts';
 import { Client } from '../sdk/client.ts';
 import { pause } from '../sdk/pause.ts';
+import type { Access, Patience } from '../sdk/transport.ts';
 import { prepareDirectory } from '../store/sqlite/directory.ts';
 import { findDirectory } from './folder.ts';
 import { type Host, startHost } from './host.ts';
@@ -19,6 +20,8 @@ const joinPollMs = 50;
 /** Output that workers still have is fetched before they are dismissed, for so long at most. */
 const fetchMsMax = 600_000;
 const dismissMsMax = 5_000;
+/** A joined controller that is away is waited for so long. */
+const awayMsMax = 60_000;
 
 const clientAccess = (url: string, token: string, certificate: string | undefined) =>
   certificate === undefined ? { url, token } : { url, token, fetch: pinnedFetch(certificate) };
@@ -28,17 +31,43 @@ interface Joined {
   readonly url: string;
 }
 
-async function join(directory: string, submits: boolean): Promise<Joined | undefined> {
+type JoinOptions = Required<Pick<SessionOptions, 'submits'>> & Pick<SessionOptions, 'patience'>;
+
+/** All the addresses at which the controller of a folder may be reached, as its access file has them now. */
+function addressesOf(directory: string): readonly Access[] {
   const access = readAccessFile(accessPath(directory));
+  if (access === undefined) return [];
+  return urlsOf(access).map((url) => clientAccess(url, access.tokens.admin, access.certificate));
+}
+
+async function join(directory: string, { submits, patience }: JoinOptions): Promise<Joined | undefined> {
+  const addresses = addressesOf(directory);
+  const access = addresses.length > 1 ? await firstToAnswer(addresses) : addresses[0];
   if (access === undefined) return undefined;
-  const client = new Client(clientAccess(access.url, access.tokens.admin, access.certificate));
+  const client = new Client(access, patience === undefined ? undefined : patienceIn(directory, patience));
   await (submits ? client.announce() : client.server());
   return { client, url: access.url };
 }
 
-async function tryJoin(directory: string, submits: boolean): Promise<Joined | undefined> {
+/** Asked all at once: an address that means nothing here would keep the others waiting. */
+async function firstToAnswer(addresses: readonly Access[]): Promise<Access> {
   try {
-    return await join(directory, submits);
+    return await Promise.any(addresses.map((access) => new Client(access).server().then(() => access)));
+  } catch (error) {
+    throw error instanceof AggregateError ? error.errors[0] : error;
+  }
+}
+
+const patienceIn = (directory: string, { onAway, onBack }: NonNullable<SessionOptions['patience']>): Patience => ({
+  ms: awayMsMax,
+  addresses: () => addressesOf(directory),
+  onAway: ({ message }) => onAway(message),
+  onBack,
+});
+
+async function tryJoin(directory: string, options: JoinOptions): Promise<Joined | undefined> {
+  try {
+    return await join(directory, options);
   } catch {
     return undefined;
   }
@@ -47,10 +76,10 @@ async function tryJoin(directory: string, submits: boolean): Promise<Joined | un
 const absent: readonly ErrorCode[] = ['controller-unreachable', 'controller-stopping'];
 
 /** For a command that never hosts. */
-async function mustJoin(directory: string, submits: boolean): Promise<Joined> {
+async function mustJoin(directory: string, options: JoinOptions): Promise<Joined> {
   let why = '';
   try {
-    const joined = await join(directory, submits);
+    const joined = await join(directory, options);
     if (joined !== undefined) return joined;
   } catch (error) {
     if (!(error instanceof DroverError && absent.includes(error.code))) throw error;
@@ -72,11 +101,11 @@ const wrongCertificate = (directory: string, cause: unknown): DroverError =>
 async function joinOrHost(
   directory: string,
   version: string,
-  { submits, isPrivate }: { readonly submits: boolean; readonly isPrivate: boolean },
+  { isPrivate, ...options }: JoinOptions & { readonly isPrivate: boolean },
   onFatal: (error: unknown) => void,
 ): Promise<Joined | Host> {
   for (const deadline = performance.now() + joinMsMax; ; await pause(joinPollMs)) {
-    const joined = await tryJoin(directory, submits);
+    const joined = await tryJoin(directory, options);
     if (joined !== undefined) return joined;
     try {
       return await startHost({ directory, version, onFatal, isPrivate });
@@ -91,7 +120,8 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
   return async (options: SessionOptions): Promise<Session> => {
     const directory = findDirectory(options.dir);
     const submits = options.submits ?? options.slots !== undefined;
-    if (options.joinsOnly) return joinedSession(await mustJoin(directory, submits), submits);
+    const joining = options.patience === undefined ? { submits } : { submits, patience: options.patience };
+    if (options.joinsOnly) return joinedSession(await mustJoin(directory, joining), submits);
     if (options.slots === undefined && !existsSync(directory)) {
       throw new DroverError('workflow-unknown', `nothing has run here yet: there is no ${directory}`, {
         hint: "start something with 'drover run', or name a folder with --dir",
@@ -99,7 +129,7 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
     }
     prepareDirectory(directory);
     const isPrivate = options.slots === undefined;
-    const found = await joinOrHost(directory, version, { submits, isPrivate }, onFatal);
+    const found = await joinOrHost(directory, version, { ...joining, isPrivate }, onFatal);
     return 'client' in found ? joinedSession(found, submits) : hostedSession(found, directory, options, onFatal);
   };
 }

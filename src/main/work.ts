@@ -5,11 +5,11 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { WorkOptions } from '../cli/programs.ts';
 import { DroverError } from '../model/errors.ts';
-import type { Log } from '../platform/env.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
 import { openLog } from '../platform/node/log.ts';
+import type { Connection } from '../worker/shell.ts';
 import { findDirectory } from './folder.ts';
-import { startWorker } from './worker-process.ts';
+import { startWorker, workerExitCodes } from './worker-process.ts';
 
 /** Workers of one machine for one controller. */
 const workersMax = 64;
@@ -30,45 +30,75 @@ export async function work({ dir, access, slots }: WorkOptions, onReady: (direct
   }
   // Beside the access file where that is a folder of ours; else in a place of this user's, by the controller's address.
   const base = access === undefined ? join(findDirectory(dir), 'workers') : placeFor(found?.url ?? file);
-  const log = alsoToPeople(openLog(join(base, 'worker.log'), 'worker'));
-  let end: (code: number) => void = () => {};
-  const ended = new Promise<number>((done) => {
-    end = done;
-  });
+  const log = openLog(join(base, 'worker.log'), 'worker');
+  const ended = Promise.withResolvers<number>();
   const directories = Array.from({ length: workersMax }, (_, n) => join(base, String(n)));
-  const onEnd = (code: number, why: string): void => {
-    process.stderr.write(`drover: the worker ends: ${why}\n`);
-    end(code);
-  };
-  const worker = await startWorker({ access: file, slots, log, directories, lockWaitMs, onEnd });
+  const news = new News(file);
+  const worker = await startWorker({
+    ...{ access: file, slots, log, directories, lockWaitMs, isStanding: true },
+    onConnection: (connection) => {
+      news.onConnection(connection);
+      if (news.refusal !== undefined) worker.stop();
+    },
+    onComeBack: (why) => say(`${why}; what ran here was killed, and the worker waits for a controller`),
+    onEnd: (end, why) => {
+      if (news.refusal !== undefined) return ended.reject(news.refusal);
+      if (end === 'incompatible') return ended.reject(new DroverError('protocol-version', why));
+      say(`the worker ends: ${why}`);
+      ended.resolve(workerExitCodes[end]);
+    },
+  });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => worker.stop());
   onReady(worker.directory);
-  return ended;
+  return ended.promise;
 }
+
+const say = (text: string): void => {
+  process.stderr.write(`drover: ${text}\n`);
+};
 
 function placeFor(url: string): string {
   const state = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
   return join(state, 'drover', 'workers', createHash('sha256').update(url).digest('hex').slice(0, 16));
 }
 
-/** Whoever sits before it sees why it is not connected, once for each reason; each try is in the log. */
-function alsoToPeople(log: Log): Log {
-  let last: unknown;
-  return {
-    info: (facts, message) => {
-      log.info(facts, message);
-      const why = 'why' in facts && 'delayMs' in facts ? facts.why : undefined;
-      if (why === undefined || why === last) return;
-      last = why;
-      process.stderr.write(`drover: no connection to the controller: ${reasonOf(String(why))}; trying again\n`);
-    },
-    warn: (facts, message) => log.warn(facts, message),
-    error: (facts, message) => {
-      log.error(facts, message);
-      process.stderr.write(`drover: ${message}\n`);
-    },
-  };
+/** What whoever sits before the worker learns of its connection: once for each change. Each try is in the log. */
+class News {
+  readonly #file: string;
+  #last: string | undefined;
+  #wasOpen = false;
+  /** Set when it makes no sense to try on: the access file was wrong from the first. */
+  refusal: DroverError | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  onConnection(connection: Connection): void {
+    if (connection.state === 'open') {
+      this.#wasOpen = true;
+      this.#tell(`connected to the controller at ${connection.url}`);
+    } else this.#onAway(connection.why);
+  }
+
+  #onAway(why: string): void {
+    const refused = refusalOf(why);
+    if (refused !== undefined && !this.#wasOpen) {
+      this.refusal = new DroverError('not-authorised', `the controller ${refused} ${this.#file}`, { hint: copyAgain });
+    } else if (refused !== undefined) {
+      this.#tell(`the controller ${refused} ${this.#file}; ${copyAgain}; the file is read again before each try`);
+    } else this.#tell(`no connection to the controller: ${why}; trying again`);
+  }
+
+  #tell(text: string): void {
+    if (text !== this.#last) say(text);
+    this.#last = text;
+  }
 }
 
-const reasonOf = (why: string): string =>
-  why.endsWith(' 401') ? 'it refuses the token of this access file, which is not the one of its last start' : why;
+const copyAgain = 'copy the access file from the machine of the controller again';
+
+function refusalOf(why: string): string | undefined {
+  if (/ 401$/.test(why)) return 'refuses the token of';
+  return /certificate/.test(why) ? 'has another certificate than the one in' : undefined;
+}

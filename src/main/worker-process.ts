@@ -4,8 +4,8 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DroverError } from '../model/errors.ts';
-import type { Log } from '../platform/env.ts';
-import { readAccessFile } from '../platform/node/access-file.ts';
+import type { Clock, LinkAddress, Log } from '../platform/env.ts';
+import { readAccessFile, urlsOf } from '../platform/node/access-file.ts';
 import { realClock } from '../platform/node/clock.ts';
 import { takeHostLock } from '../platform/node/host-lock.ts';
 import { type Libc, loadLibc } from '../platform/node/libc.ts';
@@ -14,7 +14,8 @@ import { reapTagged } from '../platform/node/process-tree.ts';
 import { siblingScript } from '../platform/node/scripts.ts';
 import { webSocketNet } from '../platform/node/sockets.ts';
 import { SpawnerProcess } from '../platform/node/spawner-process.ts';
-import { WorkerShell, type WorkerWorld } from '../worker/shell.ts';
+import type { WorkerEnd } from '../worker/messages.ts';
+import { type Connection, WorkerShell, type WorkerWorld } from '../worker/shell.ts';
 import { reapVariable } from '../worker/task-environment.ts';
 
 /** In its own end the worker gives tasks this long between TERM and KILL. */
@@ -22,6 +23,11 @@ const endGraceMs = 500;
 const endMostMs = 2_000;
 /** For the goodbye to leave the process. */
 const goodbyeMs = 20;
+/** One that its controller sent away comes back no sooner: that controller is about to end. */
+const comeBackMs = 1_000;
+
+/** By which whoever started the process tells how it ended. */
+export const workerExitCodes = { stopped: 0, dismissed: 0, 'cut-off': 1, incompatible: 1, refused: 3 } as const;
 
 export interface WorkerProcessOptions {
   readonly access: string;
@@ -30,66 +36,120 @@ export interface WorkerProcessOptions {
   /** Directories of which it takes the first whose lock is free, waiting that long for the last of them. */
   readonly directories: readonly string[];
   readonly lockWaitMs: number;
-  /** What it has to say to whoever started it, when it ends. */
-  onEnd(code: number, why: string): void;
-}
-
-export interface WorkerProcess {
-  readonly directory: string;
-  stop(): void;
-}
-
-export async function startWorker(options: WorkerProcessOptions): Promise<WorkerProcess> {
-  const { log, access, slots } = options;
-  const clock = realClock();
-  const libc = loadLibc();
-  if (libc === undefined) log.warn({}, 'koffi has no binary here: slower starts, and daemons of tasks may survive');
-  libc?.becomeSubreaper();
-  const { directory, lockFd } = await lockDirectory(libc, options);
-  const reaped = reapTagged(`${reapVariable}=${directory}`);
-  if (reaped > 0) log.warn({ reaped }, 'killed what an earlier worker had left running');
-  cleanUp(directory);
-  const instance = `${clock.now()}-${randomUUID().slice(0, 8)}`;
-  const host = hostname();
-  // Without a lock nothing proves the death of an older instance: then each has a lock of its own.
-  const lock = libc === undefined ? instance : `${host}:${directory}`;
-  const identity = { shard: `${host}/${directory}`.slice(-200), lock, instance, host, pid: process.pid };
-  const world = worldOf(options, { clock, libc, lockFd });
-  const shell = new WorkerShell(world, { identity, slots, directory, tag: directory, now: clock.now() });
-  log.info({ access, directory, slots }, 'the worker is ready');
-  return { directory, stop: () => shell.stop() };
+  /** Whether it comes back as a new instance when it was cut off, sent away or given up, and waits for a controller. */
+  readonly isStanding: boolean;
+  onConnection(connection: Connection): void;
+  /** All that the instance ran is dead; the next one begins. */
+  onComeBack(why: string): void;
+  onEnd(end: WorkerEnd, why: string): void;
 }
 
 interface Means {
-  readonly clock: ReturnType<typeof realClock>;
+  readonly clock: Clock;
   readonly libc: Libc | undefined;
+  readonly directory: string;
   readonly lockFd: number | undefined;
 }
 
-function worldOf({ log, access, onEnd }: WorkerProcessOptions, { clock, libc, lockFd }: Means): WorkerWorld {
-  let spawner: SpawnerProcess | undefined;
-  return {
-    clock,
-    net: webSocketNet,
-    log,
-    files: nodeOutputFiles,
-    random: Math.random,
-    address: () => {
-      const found = readAccessFile(access);
-      if (found === undefined) return undefined;
-      const certificate = found.certificate === undefined ? {} : { certificate: found.certificate };
-      return { url: found.url, token: found.tokens.worker, ...certificate };
-    },
-    startSpawner: (listener) => {
-      spawner = new SpawnerProcess({ script: siblingScript(import.meta.url, 'spawner'), libc, lockFd }, listener);
-      return spawner;
-    },
-    exit: async (code, why, sayGoodbye) => {
-      await spawner?.stop(endGraceMs, endMostMs);
-      sayGoodbye();
-      setTimeout(() => onEnd(code, why), goodbyeMs);
-    },
-  };
+export async function startWorker(options: WorkerProcessOptions): Promise<WorkerProcess> {
+  const libc = loadLibc();
+  if (libc === undefined) {
+    options.log.warn({}, 'koffi has no binary here: slower starts, and daemons of tasks may survive');
+  }
+  libc?.becomeSubreaper();
+  const locked = await lockDirectory(libc, options);
+  return new WorkerProcess(options, { clock: realClock(), libc, ...locked });
+}
+
+/**
+ * Owns: the host lock, and one instance of a worker after the other.
+ * 1. An instance begins only when all that the one before it ran is dead.
+ */
+export class WorkerProcess {
+  readonly #options: WorkerProcessOptions;
+  readonly #means: Means;
+  #shell: WorkerShell | undefined;
+  #spawner: SpawnerProcess | undefined;
+  #isStopping = false;
+  /** Tries so far: a controller that is reached at several addresses is tried at each in turn. */
+  #failures = 0;
+
+  constructor(options: WorkerProcessOptions, means: Means) {
+    this.#options = options;
+    this.#means = means;
+    this.#begin();
+  }
+
+  get directory(): string {
+    return this.#means.directory;
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+    if (this.#shell === undefined) this.#options.onEnd('stopped', 'it was told to stop');
+    else this.#shell.stop();
+  }
+
+  #begin(): void {
+    const { log, slots, access, isStanding } = this.#options;
+    const { clock, libc, directory } = this.#means;
+    const reaped = reapTagged(`${reapVariable}=${directory}`);
+    if (reaped > 0) log.warn({ reaped }, 'killed what an earlier worker had left running');
+    cleanUp(directory);
+    const now = clock.now();
+    const instance = `${now}-${randomUUID().slice(0, 8)}`;
+    const host = hostname();
+    // Without a lock nothing proves the death of an older instance: then each has a lock of its own.
+    const lock = libc === undefined ? instance : `${host}:${directory}`;
+    const identity = { shard: `${host}/${directory}`.slice(-200), lock, instance, host, pid: process.pid };
+    this.#shell = new WorkerShell(this.#world(), {
+      ...{ identity, slots, directory, tag: directory, now, isPatient: isStanding },
+    });
+    log.info({ access, directory, slots, instance }, 'the worker is ready');
+  }
+
+  #world(): WorkerWorld {
+    const { clock, libc, lockFd } = this.#means;
+    return {
+      clock,
+      net: webSocketNet,
+      log: this.#options.log,
+      files: nodeOutputFiles,
+      random: Math.random,
+      address: () => this.#address(),
+      onConnection: (connection) => {
+        this.#failures = connection.state === 'open' ? this.#failures : this.#failures + 1;
+        this.#options.onConnection(connection);
+      },
+      startSpawner: (listener) => {
+        const script = siblingScript(import.meta.url, 'spawner');
+        this.#spawner = new SpawnerProcess({ script, libc, lockFd }, listener);
+        return this.#spawner;
+      },
+      exit: async (end, why, sayGoodbye) => {
+        await this.#spawner?.stop(endGraceMs, endMostMs);
+        sayGoodbye();
+        this.#shell = undefined;
+        setTimeout(() => this.#onExit(end, why), goodbyeMs);
+      },
+    };
+  }
+
+  #address(): LinkAddress | undefined {
+    const found = readAccessFile(this.#options.access);
+    if (found === undefined) return undefined;
+    const { tokens, certificate } = found;
+    const urls = urlsOf(found);
+    const url = urls[this.#failures % urls.length] ?? found.url;
+    return { url, token: tokens.worker, ...(certificate === undefined ? {} : { certificate }) };
+  }
+
+  #onExit(end: WorkerEnd, why: string): void {
+    const isLast = this.#isStopping || end === 'stopped' || end === 'incompatible' || !this.#options.isStanding;
+    if (isLast) return this.#options.onEnd(end, why);
+    this.#options.onComeBack(why);
+    setTimeout(() => !this.#isStopping && this.#begin(), end === 'cut-off' ? 0 : comeBackMs);
+  }
 }
 
 async function lockDirectory(

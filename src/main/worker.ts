@@ -1,7 +1,7 @@
 /** The worker that a hosting command starts as its child. */
 import { parseArgs } from 'node:util';
 import { openLog } from '../platform/node/log.ts';
-import { startWorker } from './worker-process.ts';
+import { startWorker, workerExitCodes } from './worker-process.ts';
 
 /** How long a new worker waits for the last holder of its lock to die. */
 const lockWaitMs = 30_000;
@@ -21,7 +21,10 @@ const worker = await startWorker({
   log,
   directories: [values.directory],
   lockWaitMs,
-  onEnd: (code) => process.exit(code),
+  isStanding: false,
+  onConnection: () => {},
+  onComeBack: () => {},
+  onEnd: (end) => process.exit(workerExitCodes[end]),
 }).catch((error: unknown) => {
   log.error({ err: error }, 'the worker can not start');
   process.exit(1);

@@ -1,9 +1,10 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DroverError } from '../model/errors.ts';
 import { outputHeaders } from '../protocol/views.ts';
 import { Client } from './client.ts';
+import type { Access } from './transport.ts';
 
 let server: Server | undefined;
 
@@ -11,7 +12,12 @@ async function serve(listener: RequestListener): Promise<Client> {
   const started = createServer(listener);
   server = started;
   await new Promise<void>((resolve) => started.listen(0, '127.0.0.1', resolve));
-  return new Client({ url: `http://127.0.0.1:${(started.address() as AddressInfo).port}`, token: 'secret' });
+  return new Client({ url: urlOf(started), token: 'secret' });
+}
+
+function urlOf(started: Server | undefined): string {
+  const { port } = started?.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
 }
 
 afterEach(() => {
@@ -148,4 +154,43 @@ it('stops at what is there now unless it follows', async () => {
   expect(await textOf(client.output('w1.1', { stream: 'stdout' }))).toBe('abc');
   reads = 0;
   expect(await textOf(client.output('w1.1', { stream: 'stdout', follow: true }))).toBe('abcd');
+});
+
+describe('with patience', () => {
+  const patienceFor = (addresses: () => readonly Access[], ms = 10_000) => {
+    const heard: string[] = [];
+    return { heard, ms, addresses, onAway: () => heard.push('away'), onBack: () => heard.push('back') };
+  };
+  const nowhere = { url: 'http://127.0.0.1:1', token: 'secret' };
+
+  it('a read finds a controller that has come back elsewhere, and says so once', async () => {
+    const addresses: Access[] = [nowhere];
+    const patience = patienceFor(() => addresses);
+    const reading = new Client(nowhere, patience).workflow('w1');
+    await vi.waitFor(() => expect(patience.heard).toEqual(['away']));
+    await serve((_, response) => response.end('{"id":"w1"}'));
+    addresses.push({ url: urlOf(server), token: 'secret' });
+    expect(await reading).toEqual({ id: 'w1' });
+    expect(patience.heard).toEqual(['away', 'back']);
+  });
+
+  it('a read waits for one that is stopping to be back', async () => {
+    const patience = patienceFor(() => [{ url: urlOf(server), token: 'secret' }]);
+    let asked = 0;
+    await serve((_, response) => {
+      asked += 1;
+      response.statusCode = asked === 1 ? 503 : 200;
+      response.end('{"error":{"code":"controller-stopping","message":"m","hint":"h"}}');
+    });
+    await new Client({ url: urlOf(server), token: 'secret' }, patience).workflow('w1');
+    expect(asked).toBe(2);
+  });
+
+  it('a read gives up in the end', async () => {
+    const client = new Client(
+      nowhere,
+      patienceFor(() => [], 150),
+    );
+    expect(await failureOf(client.workflow('w1'))).toMatchObject({ code: 'controller-unreachable' });
+  });
 });

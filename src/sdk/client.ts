@@ -13,7 +13,7 @@ import {
   type WorkflowList,
   type WorkflowView,
 } from '../protocol/views.ts';
-import { type Access, parseJson, Transport } from './transport.ts';
+import { type Access, type Patience, parseJson, Transport } from './transport.ts';
 
 export interface OutputQuery {
   readonly stream: 'stdout' | 'stderr';
@@ -33,8 +33,8 @@ const followWaitMs = 10_000;
 export class Client {
   private readonly transport: Transport;
 
-  constructor(access: Access) {
-    this.transport = new Transport(access);
+  constructor(access: Access, patience?: Patience) {
+    this.transport = new Transport(access, patience);
   }
 
   /** Asked once, without retries: this is how one finds out whether a controller is there. */

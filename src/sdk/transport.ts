@@ -1,9 +1,10 @@
 /**
  * One request to a controller and what may become of it. A refusal comes back as the controller's own DroverError;
  * whatever keeps the two from talking is `controller-unreachable`.
- * Reads are repeated a few times when the connection fails; a change is not, since it may have been made.
+ * Reads are repeated when the connection fails: a few times, or, with patience, until the controller is back, wherever
+ * that is. A change is not repeated, since it may have been made.
  */
-import { DroverError, type ErrorDetails, isErrorCode } from '../model/errors.ts';
+import { DroverError, type ErrorCode, type ErrorDetails, isErrorCode } from '../model/errors.ts';
 import { pause } from './pause.ts';
 
 export interface Access {
@@ -18,34 +19,69 @@ export interface Reply {
   readonly body: Uint8Array;
 }
 
-/** Pauses between the tries of a read. */
-const retryPausesMs = [100, 200, 400, 800, 1_600];
+/** For those who outlast the controller: a server is restarted, and may then be at another address. */
+export interface Patience {
+  readonly ms: number;
+  /** Where it may be now, in the order in which to try. */
+  addresses(): readonly Access[];
+  /** Once for each absence. */
+  onAway(error: DroverError): void;
+  onBack(): void;
+}
+
+/** Between the tries of a read. */
+const retryPauseMs = { first: 100, max: 1_000 } as const;
+/** Without patience. */
+const retryMsMax = 3_000;
 /** A controller answers within milliseconds; one that takes this long, beyond the wait asked for, hangs. */
 const answerMsMax = 60_000;
 const probeMsMax = 5_000;
 
 export class Transport {
-  private readonly base: URL;
-  private readonly authorization: string;
-  private readonly fetch: typeof fetch;
+  private access: Access;
+  private readonly patience: Patience | undefined;
+  private isAway = false;
 
-  constructor({ url, token, fetch: given = fetch }: Access) {
-    this.base = new URL(url);
-    this.fetch = given;
-    this.authorization = `Bearer ${token}`;
+  constructor(access: Access, patience?: Patience) {
+    this.access = access;
+    this.patience = patience;
   }
 
   /** `waitMs`: how long the controller was asked to wait for news. */
   async get(path: string, waitMs = 0): Promise<Reply> {
-    for (const pauseMs of retryPausesMs) {
+    const deadline = performance.now() + (this.patience?.ms ?? retryMsMax);
+    let pauseMs: number = retryPauseMs.first;
+    for (let failures = 0; ; failures++) {
       try {
-        return await this.request('GET', path, undefined, answerMsMax + waitMs);
+        const reply = await this.request('GET', path, undefined, answerMsMax + waitMs);
+        this.onAnswer();
+        return reply;
       } catch (error) {
-        if (!(error instanceof ConnectionFailure)) throw error;
-        await pause(pauseMs);
+        if (!this.mayPass(error) || performance.now() >= deadline) throw error;
+        this.onAbsence(error, failures);
       }
+      await pause(pauseMs);
+      pauseMs = Math.min(2 * pauseMs, retryPauseMs.max);
     }
-    return this.request('GET', path, undefined, answerMsMax + waitMs);
+  }
+
+  private mayPass(error: unknown): error is DroverError {
+    if (this.patience === undefined) return error instanceof ConnectionFailure;
+    return error instanceof DroverError && absences.includes(error.code);
+  }
+
+  private onAbsence(error: DroverError, failures: number): void {
+    const addresses = this.patience?.addresses() ?? [];
+    this.access = addresses[failures % Math.max(1, addresses.length)] ?? this.access;
+    // One failure is a hiccup, of which nobody needs to hear.
+    if (failures === 0 || this.isAway) return;
+    this.isAway = true;
+    this.patience?.onAway(error);
+  }
+
+  private onAnswer(): void {
+    if (this.isAway) this.patience?.onBack();
+    this.isAway = false;
   }
 
   /** Asks once and for a short time: to find out whether anybody is there. */
@@ -61,7 +97,7 @@ export class Transport {
     const { ok, status, headers, body } = await this.exchange(path, {
       method,
       headers: {
-        authorization: this.authorization,
+        authorization: `Bearer ${this.access.token}`,
         ...(content === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(content === undefined ? {} : { body: content }),
@@ -74,12 +110,13 @@ export class Transport {
 
   /** A connection that breaks within the body is as good as one that was never there. */
   private async exchange(path: string, init: RequestInit) {
+    const { url, fetch: ask = fetch } = this.access;
     try {
-      const response = await this.fetch(new URL(path, this.base), init);
+      const response = await ask(new URL(path, url), init);
       const body = new Uint8Array(await response.arrayBuffer());
       return { ok: response.ok, status: response.status, headers: response.headers, body };
     } catch (error) {
-      throw new ConnectionFailure(this.base.origin, error);
+      throw new ConnectionFailure(new URL(url).origin, error);
     }
   }
 
@@ -88,7 +125,7 @@ export class Transport {
     if (error === undefined) {
       return new DroverError(
         'controller-unreachable',
-        `what answers at ${this.base.origin} is not a controller (status ${status})`,
+        `what answers at ${new URL(this.access.url).origin} is not a controller (status ${status})`,
       );
     }
     const { code, message, hint, details } = error;
@@ -98,6 +135,8 @@ export class Transport {
     return new DroverError(status < 500 ? 'bad-input' : 'bug', message, { hint, details: { ...details, code } });
   }
 }
+
+const absences: readonly ErrorCode[] = ['controller-unreachable', 'controller-stopping'];
 
 class ConnectionFailure extends DroverError {
   constructor(origin: string, cause: unknown) {

@@ -33,7 +33,13 @@ export type Effect =
       readonly offset: number;
       readonly limit: number;
     }
-  | { readonly type: 'exit'; readonly code: number; readonly why: string };
+  | { readonly type: 'exit'; readonly end: WorkerEnd; readonly why: string };
+
+/**
+ * How an instance of a worker ends: told to by whoever started it, or by its controller; without an answer for too long;
+ * refused, as one that was given up is; or refused for good, since the two sides can't talk.
+ */
+export type WorkerEnd = 'stopped' | 'dismissed' | 'cut-off' | 'refused' | 'incompatible';
 
 /** Where the output of an attempt is: a stretch of a file. `to` is absent while it can grow. */
 export interface OutputPlace {

@@ -30,9 +30,9 @@ class Bench {
   readonly worker: Worker;
   now = 1_000;
 
-  constructor(slots = 2) {
+  constructor(slots = 2, isPatient = false) {
     const identity = { shard: 's', lock: 'l', instance: 'i', host: 'h', pid: 1 };
-    this.worker = new Worker({ identity, slots, directory: '/d', tag: 't', now: this.now });
+    this.worker = new Worker({ identity, slots, directory: '/d', tag: 't', now: this.now, isPatient });
   }
 
   step(...inputs: Input[]): Effect[] {
@@ -251,13 +251,26 @@ describe('a worker', () => {
     bench.now += 9_999;
     expect(bench.step({ type: 'tick' }).some(({ type }) => type === 'exit')).toBe(false);
     bench.now += 1;
-    expect(bench.step({ type: 'tick' })).toContainEqual(expect.objectContaining({ type: 'exit', code: 1 }));
+    expect(bench.step({ type: 'tick' })).toContainEqual(expect.objectContaining({ type: 'exit', end: 'cut-off' }));
   });
 
-  it('a refusal by the controller ends it with the reason', () => {
+  it('waits for its first controller as long as it takes, if it is patient, and from then on as any other', () => {
+    const bench = new Bench(1, true);
+    bench.now += 1_000_000;
+    expect(bench.step({ type: 'tick' })).toEqual([]);
+    expect(bench.worker.nextDeadline()).toBe(Number.POSITIVE_INFINITY);
+    bench.ready();
+    bench.now += 10_000;
+    expect(bench.step({ type: 'tick' })).toContainEqual(expect.objectContaining({ type: 'exit', end: 'cut-off' }));
+  });
+
+  it.each([
+    ['protocol-version', 'incompatible'],
+    ['worker-wrong', 'refused'],
+  ] as const)('a refusal by the controller (%s) ends it with the reason', (code, end) => {
     const bench = new Bench();
-    const effects = bench.tell({ t: 'refused', code: 'protocol-version', message: 'too old' });
-    expect(effects).toMatchObject([{ type: 'exit', code: 3, why: expect.stringContaining('too old') }]);
+    const effects = bench.tell({ t: 'refused', code, message: 'too old' });
+    expect(effects).toMatchObject([{ type: 'exit', end, why: expect.stringContaining('too old') }]);
   });
 
   it('E72: answers for the output of what runs and of what is kept, and says when it has none', () => {

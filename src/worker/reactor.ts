@@ -5,7 +5,8 @@
  * Owns: the attempts on this worker, its slots, its association with a controller.
  * 1. An attempt is in `attempts` from its acceptance until its end was acknowledged; it is started at most once.
  * 2. Attempts are accepted only from the controller that it is associated with.
- * 3. Without an answered heartbeat for `selfEndMs` it ends all that it runs, and itself.
+ * 3. Without an answered heartbeat for `selfEndMs` it ends all that it runs, and itself. One that no controller has
+ *    answered yet has nothing to end, and may wait if it is told to.
  */
 import { type WorkerId, workerId } from '../model/ids.ts';
 import { heartbeatMs, workerSelfEndMs } from '../model/limits.ts';
@@ -22,7 +23,7 @@ import {
   workerProtocolVersion,
 } from '../protocol/worker.ts';
 import type { Entry, EntryIn } from './entry.ts';
-import type { Effect, Input, OutputPlace } from './messages.ts';
+import type { Effect, Input, OutputPlace, WorkerEnd } from './messages.ts';
 import { outcomeOfEnd, outcomeOfFailure } from './outcome.ts';
 import { Slots } from './slots.ts';
 import { isInherited, taskVariables } from './task-environment.ts';
@@ -33,9 +34,6 @@ type FromSpawnerOf<T extends FromSpawner['t']> = Extract<FromSpawner, { readonly
 /** An attempt that runs shorter than this is reported once, with its end. */
 const startedNoticeMs = 50;
 
-/** Told apart by whoever started it: trying again at once would not help. */
-export const refusedExitCode = 3;
-
 const noOutput: StreamEnd = { bytes: 0, tail: '' };
 
 export interface WorkerStart {
@@ -45,6 +43,8 @@ export interface WorkerStart {
   readonly directory: string;
   readonly tag: string;
   readonly now: number;
+  /** Whether it waits for its first controller as long as it takes. */
+  readonly isPatient: boolean;
 }
 
 /** Output of an ended attempt, longer than what its end carries, that the controller has not taken yet. */
@@ -90,8 +90,8 @@ export class Worker {
     const effects: Effect[] = [];
     for (const input of inputs) this.#take(input, now, effects);
     if (this.#isDying) return effects;
-    if (now - this.#answeredAt >= workerSelfEndMs) {
-      this.#die(1, `no controller answered for ${workerSelfEndMs / 1000} s`, effects);
+    if (now >= this.#selfEndAt()) {
+      this.#die('cut-off', `no controller answered for ${workerSelfEndMs / 1000} s`, effects);
       return effects;
     }
     this.#killOverdue(now, effects);
@@ -103,7 +103,7 @@ export class Worker {
 
   nextDeadline(): number {
     if (this.#isDying) return Number.POSITIVE_INFINITY;
-    let next = this.#answeredAt + workerSelfEndMs;
+    let next = this.#selfEndAt();
     if (this.#isConnected) next = Math.min(next, this.#nextHeartbeat);
     if (this.#isHealthy) for (const { noticeAt } of this.#unnoticed.values()) next = Math.min(next, noticeAt);
     for (const deadline of this.#deadlines.values()) next = Math.min(next, deadline);
@@ -114,6 +114,11 @@ export class Worker {
   placesOf(attempt: number): EntryIn<'running'>['places'] | undefined {
     const entry = this.#attempts.get(attempt);
     return entry?.phase === 'running' || entry?.phase === 'starting' ? entry.places : undefined;
+  }
+
+  #selfEndAt(): number {
+    const isUnknown = this.#worker === undefined;
+    return isUnknown && this.#start.isPatient ? Number.POSITIVE_INFINITY : this.#answeredAt + workerSelfEndMs;
   }
 
   #take(input: Input, now: number, effects: Effect[]): void {
@@ -138,7 +143,7 @@ export class Worker {
       case 'spawner-gone':
         return this.#onSpawnerGone(effects);
       case 'stop':
-        return this.#die(0, 'it was told to stop', effects);
+        return this.#die('stopped', 'it was told to stop', effects);
       case 'tick':
         return;
     }
@@ -156,7 +161,11 @@ export class Worker {
       case 'heartbeat-reply':
         return this.#onHeartbeatReply(message, effects);
       case 'refused':
-        return this.#die(refusedExitCode, `the controller refused this worker: ${message.message}`, effects);
+        return this.#die(
+          message.code === 'protocol-version' ? 'incompatible' : 'refused',
+          `the controller refused this worker: ${message.message}`,
+          effects,
+        );
       case 'get-running':
         return this.#reportRunning(now, effects);
       case 'run':
@@ -176,7 +185,7 @@ export class Worker {
         for (const attempt of message.attempts) this.#dropOutput(attempt, effects);
         return;
       case 'die':
-        return this.#die(0, message.why, effects);
+        return this.#die('dismissed', message.why, effects);
     }
   }
 
@@ -440,10 +449,10 @@ export class Worker {
     effects.push({ type: 'remove-files', paths });
   }
 
-  #die(code: number, why: string, effects: Effect[]): void {
+  #die(end: WorkerEnd, why: string, effects: Effect[]): void {
     if (this.#isDying) return;
     this.#isDying = true;
-    effects.push({ type: 'exit', code, why });
+    effects.push({ type: 'exit', end, why });
   }
 }
 

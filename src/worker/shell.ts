@@ -15,7 +15,7 @@ import {
   type StreamEnd,
   type ToWorker,
 } from '../protocol/worker.ts';
-import type { Effect, Input, OutputPlace } from './messages.ts';
+import type { Effect, Input, OutputPlace, WorkerEnd } from './messages.ts';
 import { Worker, type WorkerStart } from './reactor.ts';
 
 /** The spawner as the shell uses it. */
@@ -48,9 +48,15 @@ export interface WorkerWorld {
   /** Read anew before each connection: a controller that comes back has another address. */
   address(): LinkAddress | undefined;
   startSpawner(listener: SpawnerListener): SpawnerHandle;
-  /** Ends the spawner and everything below this process, then the process; says goodbye when all of it is dead. */
-  exit(code: number, why: string, sayGoodbye: () => void): void;
+  /** The connection came, or could not be made, or was lost. */
+  onConnection(connection: Connection): void;
+  /** Ends the spawner and everything below this process; says goodbye when all of it is dead. The shell is over then. */
+  exit(end: WorkerEnd, why: string, sayGoodbye: () => void): void;
 }
+
+export type Connection =
+  | { readonly state: 'open'; readonly url: string }
+  | { readonly state: 'away'; readonly why: string; readonly retryMs: number };
 
 export class WorkerShell {
   readonly #world: WorkerWorld;
@@ -118,6 +124,8 @@ export class WorkerShell {
       onOpen: () => {
         this.#failures = 0;
         this.#control = link;
+        this.#world.log.info({ url: address.url }, 'connected to the controller');
+        this.#world.onConnection({ state: 'open', url: address.url });
         this.#feed({ type: 'connected' });
         this.#connectOutput(address, link);
       },
@@ -156,6 +164,7 @@ export class WorkerShell {
     this.#failures++;
     const delay = full * (0.5 + this.#world.random() / 2);
     this.#world.log.info({ why, delayMs: Math.round(delay) }, 'no connection to the controller; trying again');
+    this.#world.onConnection({ state: 'away', why, retryMs: delay });
     this.#world.clock.at(this.#world.clock.now() + delay, () => this.#connect());
   }
 
@@ -222,14 +231,18 @@ export class WorkerShell {
           break;
         case 'exit':
           this.#isOver = true;
-          this.#world.log.info({ code: effect.code, why: effect.why }, 'the worker ends');
-          this.#world.exit(effect.code, effect.why, () => {
-            if (this.#control !== undefined) send(this.#control, { t: 'goodbye' });
-          });
+          this.#world.log.info({ end: effect.end, why: effect.why }, 'the worker ends');
+          this.#world.exit(effect.end, effect.why, () => this.#sayGoodbye());
       }
     }
     if (toSpawner.length > 0) this.#spawner.send(toSpawner);
     for (const frame of encodeFrames(toController)) this.#control?.send(frame);
+  }
+
+  #sayGoodbye(): void {
+    if (this.#control !== undefined) send(this.#control, { t: 'goodbye' });
+    this.#control?.close('the worker ends');
+    this.#output?.close('the worker ends');
   }
 
   #fetch({ request, place, offset, limit }: Extract<Effect, { type: 'fetch' }>): void {

@@ -109,8 +109,9 @@ function startWorker(address: { readonly url: string; readonly token: string }, 
         spawner = new ScriptedSpawner(files, clock.now, listener);
         return spawner;
       },
-      exit: (code, why, sayGoodbye) => {
-        if (code !== 0) log.error({ why }, 'the worker ended by itself');
+      onConnection: () => {},
+      exit: (end, why, sayGoodbye) => {
+        if (end !== 'stopped' && end !== 'dismissed') log.error({ why }, 'the worker ended by itself');
         spawner?.stop();
         sayGoodbye();
       },
@@ -121,6 +122,7 @@ function startWorker(address: { readonly url: string; readonly token: string }, 
       directory: '/worker',
       tag: '/worker',
       now: clock.now(),
+      isPatient: false,
     },
   );
 }

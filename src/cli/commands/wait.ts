@@ -6,10 +6,10 @@ import { printConclusion, printSummary } from '../conclusion.ts';
 import { type Context, inFolder, withSession } from '../context.ts';
 import type { Summary } from '../display/summary.ts';
 import type { CliEnv } from '../environment.ts';
-import { type ExecutionOptions, voiceOf } from '../execution.ts';
+import { type ExecutionOptions, patienceOf, voiceOf } from '../execution.ts';
 import { Interrupted } from '../interrupts.ts';
 import { workflowNamed } from '../reference.ts';
-import { reporterFor, type Voice } from '../reporter.ts';
+import { type Reporter, reporterFor, type Voice } from '../reporter.ts';
 import { watch } from '../watch.ts';
 
 export async function wait(context: Context, names: readonly string[], options: ExecutionOptions): Promise<number> {
@@ -17,9 +17,11 @@ export async function wait(context: Context, names: readonly string[], options: 
   const ids = [...new Set(names.map(workflowNamed))];
   const voice = voiceOf(options);
   const again = `'drover wait ${ids.join(' ')}' waits again`;
-  return withSession(context, { ...inFolder(options.dir), joinsOnly: true }, async ({ client }, interrupts) => {
+  const reporter = reporterFor(env, voice);
+  const sessionOptions = { ...inFolder(options.dir), joinsOnly: true, patience: patienceOf(reporter) };
+  return withSession(context, sessionOptions, async ({ client }, interrupts) => {
     try {
-      const views = await interrupts.unlessInterrupted(waitForAll(env, voice, client, ids));
+      const views = await interrupts.unlessInterrupted(waitForAll({ env, voice, client, reporter }, ids));
       return views.every(({ state }) => state === 'done') ? exitCodes.ok : exitCodes.tasksFailed;
     } catch (error) {
       if (error instanceof Interrupted) {
@@ -31,17 +33,20 @@ export async function wait(context: Context, names: readonly string[], options: 
   });
 }
 
-async function waitForAll(
-  env: CliEnv,
-  voice: Voice,
-  client: Client,
-  ids: readonly string[],
-): Promise<readonly WorkflowView[]> {
+interface Watching {
+  readonly env: CliEnv;
+  readonly voice: Voice;
+  readonly client: Client;
+  readonly reporter: Reporter;
+}
+
+async function waitForAll(watching: Watching, ids: readonly string[]): Promise<readonly WorkflowView[]> {
+  const { env, voice, client } = watching;
   // All of them are there, or none is waited for.
   const views: WorkflowView[] = [];
   for (const id of ids) views.push(await client.workflow(id));
   const [first, ...more] = views;
-  if (first !== undefined && more.length === 0) return [await waitForOne(env, voice, client, first)];
+  if (first !== undefined && more.length === 0) return [await waitForOne(watching, first)];
   return Promise.all(
     views.map(async (view) => {
       const end = await watch(client, view, () => undefined);
@@ -51,8 +56,7 @@ async function waitForAll(
   );
 }
 
-async function waitForOne(env: CliEnv, voice: Voice, client: Client, first: WorkflowView): Promise<WorkflowView> {
-  const reporter = reporterFor(env, voice);
+async function waitForOne({ env, voice, client, reporter }: Watching, first: WorkflowView): Promise<WorkflowView> {
   let end: WorkflowView;
   try {
     end = await watch(client, first, (view) => reporter.show(view));

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 export interface AccessFile {
   readonly version: 1;
   readonly url: string;
+  /** Where else it may be reached, when it listens on all of its machine's addresses. */
+  readonly otherUrls?: readonly string[];
   readonly pid: number;
   /** What the controller shows off loopback; a client trusts nothing else. */
   readonly certificate?: string;
@@ -13,6 +15,9 @@ export interface AccessFile {
 }
 
 export const accessPath = (directory: string): string => join(directory, 'access.json');
+
+/** In the order in which to try them. */
+export const urlsOf = ({ url, otherUrls = [] }: AccessFile): readonly string[] => [url, ...otherUrls];
 
 export const newToken = (): string => randomBytes(24).toString('base64url');
 
