@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { plainSpec as spec } from '../../test/controller/spec.ts';
+import type { Log } from '../platform/env.ts';
 import { realClock } from '../platform/node/clock.ts';
 import { MemoryDisk } from '../store/memory/store.ts';
 import type { Batch, Store } from '../store/store.ts';
 import { recoverController } from './recover.ts';
 import type { ControllerShell } from './shell.ts';
 
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
+const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const noPacks = { write: async () => {}, read: async () => new Uint8Array(), close: async () => {} };
 
 interface Started {
@@ -16,7 +17,7 @@ interface Started {
 }
 
 /** A real controller on a real memory store whose commits the test can slow down or break. */
-async function start(onCommit: (batch: Batch) => Promise<void>): Promise<Started> {
+async function start(onCommit: (batch: Batch) => Promise<void>, log: Log = silent): Promise<Started> {
   const store = new MemoryDisk(randomUUID()).open();
   const commit = store.commit.bind(store);
   const watched: Store = Object.assign(store, {
@@ -27,7 +28,7 @@ async function start(onCommit: (batch: Batch) => Promise<void>): Promise<Started
   });
   const fatal: unknown[] = [];
   const onFatal = (error: unknown): void => void fatal.push(error);
-  const world = { clock: realClock(), store: watched, packs: noPacks, log: silent, defer: setImmediate, onFatal };
+  const world = { clock: realClock(), store: watched, packs: noPacks, log, defer: setImmediate, onFatal };
   return { shell: await recoverController(world, randomUUID()), fatal };
 }
 
@@ -82,6 +83,18 @@ describe('the shell of the controller', () => {
     expect(fatal).toEqual([new Error('disk full')]);
     await shell.close();
     await expect(answer).rejects.toMatchObject({ code: 'controller-stopping' });
+  });
+
+  it('says at the level debug what it is doing, before it does it', async () => {
+    const said: unknown[] = [];
+    const log = { ...silent, debug: (facts: object) => void said.push(...Object.values(facts)) };
+    const { shell } = await start(async () => void said.push('commit'), log);
+    const registered = await shell.request({ type: 'register', spec });
+    if (registered.type !== 'registered') throw new Error('not registered');
+    while (said.at(-1) !== 'idle') await pause(1);
+    await shell.request({ type: 'abort', workflow: registered.workflow });
+    await shell.close();
+    expect(said).toEqual(['recovering', 'submitting', 'commit', 'idle', 'committing', 'commit', 'idle']);
   });
 
   it('reports a refused request as an error with its code', async () => {

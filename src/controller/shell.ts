@@ -12,6 +12,7 @@ import type { Clock, Link, LinkListener, Log, Timer } from '../platform/env.ts';
 import { decodeFromWorker, encodeFrames, type FromWorker, type Order, type ToWorker } from '../protocol/worker.ts';
 import type { Store, TaskDefinition } from '../store/store.ts';
 import type { Effect, Input, Launch, LinkId, OutputWrite, Reply, Request, StepResult } from './messages.ts';
+import { isSubmission, Phases } from './phases.ts';
 import { Controller, type ControllerStart } from './reactor.ts';
 
 /** The packed files of output. */
@@ -48,6 +49,7 @@ export class ControllerShell {
   readonly controller: Controller;
   readonly scheduler: string;
   readonly #world: ControllerWorld;
+  readonly #phases: Phases;
   readonly #tickets = new Map<number, Waiting>();
   readonly #links = new Map<LinkId, OpenLink>();
   readonly #watchers = new Set<() => void>();
@@ -60,8 +62,9 @@ export class ControllerShell {
   #lastLink = 0;
   #isClosed = false;
 
-  constructor(world: ControllerWorld, start: ControllerStart) {
+  constructor(world: ControllerWorld, start: ControllerStart, phases = new Phases(world.log)) {
     this.#world = world;
+    this.#phases = phases;
     this.scheduler = start.scheduler;
     this.controller = new Controller(start);
     this.#feed({ type: 'tick' });
@@ -175,7 +178,7 @@ export class ControllerShell {
     while ((this.#inputs.length > 0 || isUnfinished) && !this.#isClosed) {
       const inputs = this.#inputs.splice(0, commitRowsMax);
       const result = this.controller.step(inputs, this.#world.clock.now());
-      await this.#persist(result);
+      await this.#persist(result, inputs);
       await this.#perform(result.effects);
       isUnfinished = result.isUnfinished;
       this.#letRead();
@@ -183,6 +186,7 @@ export class ControllerShell {
       if (this.#inputs.length > 0 || isUnfinished) await new Promise<void>((resolve) => this.#world.defer(resolve));
     }
     this.#turn = undefined;
+    this.#phases.enter('idle');
     this.#letRead();
     this.#arm();
   }
@@ -193,8 +197,10 @@ export class ControllerShell {
     for (const answer of readers) answer();
   }
 
-  async #persist({ at, changes, rows, specs, definitions, output, writes }: StepResult): Promise<void> {
+  async #persist(result: StepResult, inputs: readonly Input[]): Promise<void> {
+    const { at, changes, rows, specs, definitions, output, writes } = result;
     if (changes.length === 0 && output.length === 0) return;
+    this.#phases.enter(inputs.some(isSubmission) ? 'submitting' : 'committing');
     if (writes.length > 0) await this.#world.packs.write(writes);
     await this.#world.store.commit({ at, changes, rows, specs, definitions, output });
   }
@@ -214,6 +220,7 @@ export class ControllerShell {
       if (messages === undefined) outgoing.set(link, [message]);
       else messages.push(message);
     };
+    if (effects.some(({ type }) => type === 'run')) this.#phases.enter('dispatching');
     for (const effect of effects) {
       if (effect.type === 'send') post(effect.link, effect.message);
       else if (effect.type === 'run') for (const message of await this.#runMessages(effect)) post(effect.link, message);

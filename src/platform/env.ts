@@ -43,6 +43,8 @@ export interface LinkAddress {
 }
 
 export interface Log {
+  /** Costs next to nothing where nobody wants it. */
+  debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;

@@ -1,5 +1,4 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DroverError } from '../model/errors.ts';
 import { outputHeaders } from '../protocol/views.ts';
@@ -16,8 +15,9 @@ async function serve(listener: RequestListener): Promise<Client> {
 }
 
 function urlOf(started: Server | undefined): string {
-  const { port } = started?.address() as AddressInfo;
-  return `http://127.0.0.1:${port}`;
+  const address = started?.address();
+  if (address === null || typeof address !== 'object') throw new Error('nobody listens');
+  return `http://127.0.0.1:${address.port}`;
 }
 
 afterEach(() => {

@@ -42,6 +42,7 @@ const slots = 4;
 export async function startController(): Promise<InProcessController> {
   const faults: string[] = [];
   const log: Log = {
+    debug: () => {},
     info: () => {},
     warn: () => {},
     error: (facts, message) => faults.push(`${message}: ${JSON.stringify(facts)}`),
