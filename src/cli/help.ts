@@ -99,7 +99,8 @@ Examples:
 export const serverHelp = `
 The server runs no task itself: 'drover worker' does, here or elsewhere. While it is up, 'drover run' and the
 other commands join it. Who has its access file, .drover/access.json, may do anything with it. When it ends,
-workers go on with what they run, and the next server takes over.
+workers go on with what they run for a while, and the next server takes over. Its log is
+.drover/logs/controller.log, a JSON object a line.
 
 Examples:
   drover server --detach
@@ -109,7 +110,8 @@ Examples:
 `;
 
 export const workerHelp = `
-On another machine: copy .drover/access.json there, by a way that keeps it secret, and name it.
+On another machine: copy .drover/access.json there, by a way that keeps it secret, and name it. When its
+controller does not answer for 10 s the worker kills what it runs, then waits for the controller to come back.
 
 Examples:
   drover worker -j 8

@@ -1,7 +1,7 @@
 /** What definitions of commands share: what they are given, options, and how the words of options are read. */
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { attemptsPerTaskMax, slotsMax, terminationMsDefault, terminationMsMax } from '../model/limits.ts';
+import { attemptsPerTaskMax, logLevels, slotsMax, terminationMsDefault, terminationMsMax } from '../model/limits.ts';
 import { durationExamples, parseDurationMs, printDurationMs } from '../model/units.ts';
 import type { Context } from './context.ts';
 import type { CliEnv } from './environment.ts';
@@ -50,6 +50,11 @@ export function dirOption({ cwd, variables }: CliEnv): Option {
   option.argParser(absolute);
   return variables.DROVER_DIR ? option.default(absolute(variables.DROVER_DIR)) : option;
 }
+
+export const logLevelOption = () =>
+  new Option('--log-level <level>', 'how much its log tells (default: info)')
+    .choices(logLevels)
+    .env('DROVER_LOG_LEVEL');
 
 export const quietOption = () => new Option('-q, --quiet', 'no progress and no result; a summary only of failures');
 export const jsonOption = (text: string) => new Option('--json', text);

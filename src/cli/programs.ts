@@ -1,4 +1,5 @@
 /** What the composition root offers to the commands: ways to reach a controller, to be one, and to be a worker. */
+import type { LogLevel } from '../model/limits.ts';
 import type { OpenSession } from './session.ts';
 
 export interface ServeOptions {
@@ -6,6 +7,7 @@ export interface ServeOptions {
   readonly dir?: string;
   /** `ADDRESS:PORT`, `:PORT` or `ADDRESS`; loopback and a free port by default, TLS off loopback. */
   readonly listen?: string;
+  readonly logLevel?: LogLevel;
 }
 
 export interface WorkOptions {
@@ -13,6 +15,7 @@ export interface WorkOptions {
   /** An access file, where it is not that of the folder. */
   readonly access?: string;
   readonly slots: number;
+  readonly logLevel?: LogLevel;
 }
 
 export interface Serving {

@@ -7,7 +7,16 @@ import type { WorkerOptions } from './commands/worker.ts';
 import type { WorkersOptions } from './commands/workers.ts';
 import type { ExecutionOptions } from './execution.ts';
 import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } from './help.ts';
-import { addInputs, dirOption, type Given, jsonOption, type Perform, quietOption, slotsOption } from './options.ts';
+import {
+  addInputs,
+  dirOption,
+  type Given,
+  jsonOption,
+  logLevelOption,
+  type Perform,
+  quietOption,
+  slotsOption,
+} from './options.ts';
 
 export function defineServerCommands(program: Command, given: Given, perform: Perform): void {
   defineSubmit(program, given, perform);
@@ -74,6 +83,7 @@ function defineServer(program: Command, { env }: Given, perform: Perform): void 
     .addArgument(new Argument('[action]', 'what to do with the one that runs').choices(['stop', 'status']))
     .option('--listen <address:port>', 'where; off loopback with TLS (default: 127.0.0.1 and a free port)')
     .option('--detach', 'in the background; returns when it answers')
+    .addOption(logLevelOption())
     .addOption(jsonOption('as one JSON object'))
     .addOption(dirOption(env))
     .addHelpText('after', serverHelp)
@@ -89,6 +99,7 @@ function defineWorker(program: Command, { env }: Given, perform: Perform): void 
     .description('Runs tasks for the controller of a folder or of an access file, until Ctrl-C or SIGTERM.')
     .addOption(slotsOption(env))
     .addOption(new Option('--access <file>', "an access file (default: the folder's, .drover/access.json)"))
+    .addOption(logLevelOption())
     .addOption(dirOption(env))
     .addHelpText('after', workerHelp)
     .action((options: WorkerOptions) =>

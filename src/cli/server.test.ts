@@ -182,6 +182,7 @@ describe('server', () => {
       'version  1.2.3',
       `pid      ${process.pid}`,
       `url      ${controller.access.url}`,
+      expect.stringMatching(/^up {7}\d/),
       'workers  1',
       'slots    4',
     ]);
@@ -215,10 +216,11 @@ it('worker passes its options on', async () => {
     },
   };
   expect(await bench.drover('worker', '-j', '2', '--access', 'a.json')).toBe(5);
-  expect(await bench.drover('worker', '--dir', '/d')).toBe(5);
+  expect(await bench.drover('worker', '--dir', '/d', '--log-level', 'debug')).toBe(5);
+  expect(await bench.drover('worker', '--log-level', 'loud')).toBe(2);
   expect(given).toEqual([
     { slots: 2, access: '/me/a.json' },
-    { slots: 4, dir: '/d' },
+    { slots: 4, dir: '/d', logLevel: 'debug' },
   ]);
   expect(bench.env.stderr.lines[0]).toBe('drover: a worker with 2 slots runs in /w/0; Ctrl-C ends it and its tasks');
 });

@@ -14,6 +14,7 @@ import { Turn } from '../core/turn.ts';
 import { DroverError } from '../model/errors.ts';
 import type { AttemptId } from '../model/ids.ts';
 import { commitRowsMax } from '../model/limits.ts';
+import { journal } from './journal.ts';
 import type { Effect, Input, Launch, StepResult } from './messages.ts';
 import { OutputCustody } from './output-custody.ts';
 import { type Collected, handleRequest } from './requests.ts';
@@ -47,6 +48,7 @@ export class Controller {
     const isUnsettled = settle(turn, commitRowsMax);
     this.#tellWorkers(turn, effects);
     const isCut = this.#launch(turn, effects);
+    effects.push(...journal(turn.changes, this.cluster));
     const { pieces, writes } = this.#custody.take();
     return {
       at: now,

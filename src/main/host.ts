@@ -13,6 +13,7 @@ import { createApi } from '../api/server.ts';
 import { recoverController } from '../controller/recover.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { DroverError } from '../model/errors.ts';
+import type { LogLevel } from '../model/limits.ts';
 import { loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
 import { type Certificate, loadCertificate } from '../platform/node/certificate.ts';
 import { realClock } from '../platform/node/clock.ts';
@@ -35,6 +36,7 @@ export interface HostOptions {
   readonly version: string;
   /** Loopback with a free port by default. Anything else is served with TLS only. */
   readonly listen?: ListenAddress;
+  readonly logLevel?: LogLevel;
   /** For a command that only looks: nobody else is let in, and nothing is started. */
   readonly isPrivate?: boolean;
   /** The store failed: nothing can be acknowledged any more. */
@@ -71,7 +73,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 
 async function hostLocked(options: HostOptions, release: () => void): Promise<Host> {
   const { directory, version, onStop } = options;
-  const log = openLog(join(directory, 'logs', 'controller.log'), 'controller');
+  const log = openLog(join(directory, 'logs', 'controller.log'), 'controller', options.logLevel);
   const store = openSqliteStore(directory);
   const packs = new NodeOutputPacks(join(directory, 'output'));
   const tokens = loadTokens(directory);

@@ -20,7 +20,7 @@ const pollMs = 50;
 
 export async function serve(
   version: string,
-  { dir, listen }: ServeOptions,
+  { dir, listen, logLevel }: ServeOptions,
   onReady: (serving: Serving) => void,
   onFatal: (error: unknown) => void,
 ): Promise<number> {
@@ -31,7 +31,8 @@ export async function serve(
     stop = resolve;
   });
   const address = listen === undefined ? {} : { listen: parseListen(listen) };
-  const host = await startWhenFree({ directory, version, onFatal, onStop: () => stop(), ...address });
+  const level = logLevel === undefined ? {} : { logLevel };
+  const host = await startWhenFree({ directory, version, onFatal, onStop: () => stop(), ...address, ...level });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   onReady({ url: host.access.url, pid: process.pid, directory });
   await stopped;
@@ -64,7 +65,7 @@ export function parseListen(text: string): ListenAddress {
   return { host: (match[1] ?? '').replace(/^\[|\]$/g, '') || '127.0.0.1', port };
 }
 
-export async function serveDetached({ dir, listen }: ServeOptions): Promise<Serving> {
+export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Promise<Serving> {
   const directory = findDirectory(dir);
   prepareDirectory(directory);
   mkdirSync(join(directory, 'logs'), { recursive: true });
@@ -77,7 +78,9 @@ export async function serveDetached({ dir, listen }: ServeOptions): Promise<Serv
     [
       ...process.execArgv.filter((flag) => !flag.startsWith('--inspect')),
       siblingScript(import.meta.url, 'cli'),
-      ...['server', '--json', '--dir', directory, ...(listen === undefined ? [] : ['--listen', listen])],
+      ...['server', '--json', '--dir', directory],
+      ...(listen === undefined ? [] : ['--listen', listen]),
+      ...(logLevel === undefined ? [] : ['--log-level', logLevel]),
     ],
     { detached: true, stdio: ['ignore', errors, errors] },
   );

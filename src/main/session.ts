@@ -162,7 +162,11 @@ async function hostedSession(
     client: new Client(clientAccess(access.url, access.token, access.certificate)),
     url: access.url,
     isJoined: false,
-    notes: interrupted.map((id) => `${id} was interrupted; 'drover resume ${id}' continues it`),
+    notes: interrupted.map((id) =>
+      slots === undefined
+        ? `nobody runs ${id} now; 'drover resume ${id}' or a server continues it`
+        : `${id} was interrupted; 'drover resume ${id}' continues it`,
+    ),
     waitForOthers: (onWait) => waitForOthers(shell, attendance, onWait),
     // A command that only looks has let no worker in: a resume may adopt what those of a host that died still run.
     close: async () => {

@@ -15,7 +15,10 @@ import { startWorker, workerExitCodes } from './worker-process.ts';
 const workersMax = 64;
 const lockWaitMs = 5_000;
 
-export async function work({ dir, access, slots }: WorkOptions, onReady: (directory: string) => void): Promise<number> {
+export async function work(
+  { dir, access, slots, logLevel }: WorkOptions,
+  onReady: (directory: string) => void,
+): Promise<number> {
   const file = access === undefined ? accessPath(findDirectory(dir)) : resolve(access);
   const found = readAccessFile(file);
   if (access !== undefined && found === undefined) {
@@ -30,12 +33,12 @@ export async function work({ dir, access, slots }: WorkOptions, onReady: (direct
   }
   // Beside the access file where that is a folder of ours; else in a place of this user's, by the controller's address.
   const base = access === undefined ? join(findDirectory(dir), 'workers') : placeFor(found?.url ?? file);
-  const log = openLog(join(base, 'worker.log'), 'worker');
   const ended = Promise.withResolvers<number>();
   const directories = Array.from({ length: workersMax }, (_, n) => join(base, String(n)));
   const news = new News(file);
   const worker = await startWorker({
-    ...{ access: file, slots, log, directories, lockWaitMs, isStanding: true },
+    ...{ access: file, slots, directories, lockWaitMs, isStanding: true },
+    openLog: (directory) => openLog(`${directory}.log`, 'worker', logLevel),
     onConnection: (connection) => {
       news.onConnection(connection);
       if (news.refusal !== undefined) worker.stop();

@@ -32,7 +32,8 @@ export const workerExitCodes = { stopped: 0, dismissed: 0, 'cut-off': 1, incompa
 export interface WorkerProcessOptions {
   readonly access: string;
   readonly slots: number;
-  readonly log: Log;
+  /** For the worker of that directory. */
+  openLog(directory: string): Log;
   /** Directories of which it takes the first whose lock is free, waiting that long for the last of them. */
   readonly directories: readonly string[];
   readonly lockWaitMs: number;
@@ -47,18 +48,18 @@ export interface WorkerProcessOptions {
 interface Means {
   readonly clock: Clock;
   readonly libc: Libc | undefined;
+  readonly log: Log;
   readonly directory: string;
   readonly lockFd: number | undefined;
 }
 
 export async function startWorker(options: WorkerProcessOptions): Promise<WorkerProcess> {
   const libc = loadLibc();
-  if (libc === undefined) {
-    options.log.warn({}, 'koffi has no binary here: slower starts, and daemons of tasks may survive');
-  }
   libc?.becomeSubreaper();
   const locked = await lockDirectory(libc, options);
-  return new WorkerProcess(options, { clock: realClock(), libc, ...locked });
+  const log = options.openLog(locked.directory);
+  if (libc === undefined) log.warn({}, 'koffi has no binary here: slower starts, and daemons of tasks may survive');
+  return new WorkerProcess(options, { clock: realClock(), libc, log, ...locked });
 }
 
 /**
@@ -91,8 +92,8 @@ export class WorkerProcess {
   }
 
   #begin(): void {
-    const { log, slots, access, isStanding } = this.#options;
-    const { clock, libc, directory } = this.#means;
+    const { slots, access, isStanding } = this.#options;
+    const { clock, libc, log, directory } = this.#means;
     const reaped = reapTagged(`${reapVariable}=${directory}`);
     if (reaped > 0) log.warn({ reaped }, 'killed what an earlier worker had left running');
     cleanUp(directory);
@@ -109,11 +110,11 @@ export class WorkerProcess {
   }
 
   #world(): WorkerWorld {
-    const { clock, libc, lockFd } = this.#means;
+    const { clock, libc, log, lockFd } = this.#means;
     return {
       clock,
       net: webSocketNet,
-      log: this.#options.log,
+      log,
       files: nodeOutputFiles,
       random: Math.random,
       address: () => this.#address(),

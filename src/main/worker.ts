@@ -18,7 +18,7 @@ const log = openLog(values.log, 'worker');
 const worker = await startWorker({
   access: values.access,
   slots: Number(values.slots),
-  log,
+  openLog: () => log,
   directories: [values.directory],
   lockWaitMs,
   isStanding: false,

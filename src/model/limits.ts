@@ -64,3 +64,7 @@ export const reconnectMs = { first: 50, max: 1_000 } as const;
 export const pageRowsMax = 1_000;
 /** How long a read may wait for news. */
 export const longPollMsMax = 30_000;
+
+/** `debug` says what the controller does in each turn of its loop. */
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];

@@ -141,6 +141,7 @@ export const ServerView = Type.Object({
   version: Type.String(),
   apiVersion: Type.Integer(),
   pid: Type.Integer(),
+  uptimeMs: count,
   epoch: Type.Integer(),
   workers: count,
   slots: count,

@@ -104,11 +104,11 @@ it('asks only once whether a controller is there', async () => {
 it('names the address and the reason when nobody listens', async () => {
   const client = await serve(() => undefined);
   const started = server as Server;
-  const { port } = started.address() as AddressInfo;
+  const { host } = new URL(urlOf(started));
   await new Promise((resolve) => started.close(resolve));
   const error = await failureOf(client.close('w1'));
   expect(error).toMatchObject({ code: 'controller-unreachable' });
-  expect(String(error)).toContain(`127.0.0.1:${port}`);
+  expect(String(error)).toContain(host);
   expect(String(error)).toContain('ECONNREFUSED');
 });
 

@@ -5,11 +5,14 @@ import type { ApiOptions, App } from '../app.ts';
 import { renderWorker } from '../render.ts';
 
 export function registerServerRoutes(app: App, { shell, version, onStop, attendance }: ApiOptions): void {
+  const startedAt = shell.now();
   const view = (): Promise<ServerView> =>
-    shell.read((cluster) => {
+    shell.read((cluster, now) => {
       const workers = [...cluster.workers.values()].filter(({ state }) => state === 'healthy');
       const slots = workers.reduce((sum, worker) => sum + worker.slots, 0);
-      return { version, apiVersion, pid: process.pid, epoch: shell.store.epoch, workers: workers.length, slots };
+      const uptimeMs = Math.max(0, now - startedAt);
+      const { epoch } = shell.store;
+      return { version, apiVersion, pid: process.pid, uptimeMs, epoch, workers: workers.length, slots };
     });
   app.get('/api/v1/server', { schema: { response: { 200: ServerView } } }, view);
   app.post('/api/v1/server/announce', { schema: { response: { 200: ServerView } } }, async () => {

@@ -1,5 +1,7 @@
 /** `drover server`: a controller that stays up, and what can be asked of it. */
 import { DroverError, exitCodes } from '../../model/errors.ts';
+import type { LogLevel } from '../../model/limits.ts';
+import { showDuration } from '../../model/units.ts';
 import type { Client } from '../../sdk/client.ts';
 import { pause } from '../../sdk/pause.ts';
 import { type CommonOptions, type Context, inFolder, printJson, withLiveClient } from '../context.ts';
@@ -9,6 +11,7 @@ import type { Serving } from '../programs.ts';
 export interface ServerOptions extends CommonOptions {
   readonly listen?: string;
   readonly detach?: boolean;
+  readonly logLevel?: LogLevel;
 }
 
 export async function server(
@@ -23,8 +26,9 @@ export async function server(
   return action === 'stop' ? stop(context, options) : status(context, options);
 }
 
-const serveOptions = ({ dir, listen }: ServerOptions) => ({
+const serveOptions = ({ dir, listen, logLevel }: ServerOptions) => ({
   ...inFolder(dir),
+  ...(logLevel === undefined ? {} : { logLevel }),
   ...(listen === undefined ? {} : { listen }),
 });
 
@@ -52,10 +56,11 @@ function status(context: Context, options: ServerOptions): Promise<number> {
   const { env } = context;
   return withLiveClient(context, options, async (client, url) => {
     const view = await client.server();
-    const { version, pid, workers, slots } = view;
+    const { version, pid, uptimeMs, workers, slots } = view;
+    const up = showDuration(uptimeMs);
     if (options.json) await printJson(env, { ...view, url });
     else {
-      const rows = Object.entries({ version, pid, url, workers, slots });
+      const rows = Object.entries({ version, pid, url, up, workers, slots });
       await env.stdout.write(rows.map(([name, value]) => `${name.padEnd(9)}${value}\n`).join(''));
     }
     return exitCodes.ok;

@@ -1,14 +1,28 @@
 /** Structured logs, a JSON object a line. */
 import { renameSync, statSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
+import { type LogLevel, logLevels } from '../../model/limits.ts';
 
-/** A log that has grown beyond this is set aside, once, when it is opened next. */
+/** A log that has grown beyond this is set aside, in the place of the one before it. */
 const logBytesMax = 10 * 1024 * 1024;
 
-export function openLog(path: string, name: string): Logger {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > logBytesMax) renameSync(path, `${path}.1`);
+export function openLog(path: string, name: string, given?: LogLevel, bytesMax = logBytesMax): Logger {
+  let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   const destination = pino.destination({ dest: path, mkdir: true, sync: true });
-  const level = process.env.DROVER_LOG_LEVEL ?? 'info';
-  return pino({ name, level, timestamp: pino.stdTimeFunctions.isoTime, base: { pid: process.pid } }, destination);
+  const setAside = (): void => {
+    renameSync(path, `${path}.1`);
+    destination.reopen();
+    size = 0;
+  };
+  destination.on('write', (bytes: number) => {
+    size += bytes;
+    if (size > bytesMax) setAside();
+  });
+  // A disk that takes no more lines must not end what it is the log of.
+  destination.on('error', () => {});
+  const wanted = given ?? process.env.DROVER_LOG_LEVEL ?? 'info';
+  const level = logLevels.find((known) => known === wanted) ?? 'info';
+  const log = pino({ name, level, timestamp: pino.stdTimeFunctions.isoTime, base: { pid: process.pid } }, destination);
+  if (level !== wanted) log.warn({ wanted, levels: logLevels }, 'DROVER_LOG_LEVEL is none of the levels');
+  return log;
 }
