@@ -29,7 +29,7 @@ export interface Place {
   remove(): void;
 }
 
-function startIn(cwd: string, args: readonly string[], input = '', env: Record<string, string> = {}): Running {
+export function startIn(cwd: string, args: readonly string[], input = '', env: Record<string, string> = {}): Running {
   // A session of its own, as a terminal's foreground job has: signals to it are not for the tests.
   const child = spawn(launcher, [...args], { cwd, env: { ...process.env, ...env }, detached: true });
   let stdout = '';
@@ -80,7 +80,7 @@ export async function until<T>(what: string, look: () => T | undefined | false, 
   }
 }
 
-const readQuietly = (path: string): string => {
+export const readQuietly = (path: string): string => {
   try {
     return readFileSync(path, 'latin1');
   } catch {
@@ -102,12 +102,11 @@ const isProgram = (words: string[], name: string): boolean => words.some((word) 
 export const workersOf = (path: string): number[] =>
   processes((words) => isProgram(words, 'worker') && words.some((word) => word.startsWith(path)));
 
+export const childrenOf = (pid: number): number[] =>
+  readQuietly(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number);
+
 /** The spawner is the only child of its worker. */
-export function spawnersOf(path: string): number[] {
-  return workersOf(path).flatMap((pid) =>
-    readQuietly(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number),
-  );
-}
+export const spawnersOf = (path: string): number[] => workersOf(path).flatMap(childrenOf);
 
 /** Workers and their spawners. */
 export const processesOf = (path: string): number[] => [...workersOf(path), ...spawnersOf(path)];

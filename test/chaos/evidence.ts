@@ -1,0 +1,155 @@
+/**
+ * Holds what Drover says against what happened outside. Each check returns what is wrong, in words.
+ */
+import type { AttemptView } from '../../src/protocol/views.ts';
+import type { Submission } from './definer.ts';
+import type { Kill } from './herd.ts';
+import type { Entry, Ledger } from './ledger.ts';
+import type { RecordedTask, RecordedWorkflow, Records } from './records.ts';
+
+export interface Evidence {
+  readonly submissions: readonly Submission[];
+  /** Tasks that a client saw done during the run, with the attempts that they had then. */
+  readonly shown: ReadonlyMap<string, number>;
+  readonly records: Records;
+  readonly ledger: Ledger;
+  readonly entries: readonly Entry[];
+  readonly kills: readonly Kill[];
+}
+
+/** A command that ran again, and the kill that explains it. */
+export interface Repetition {
+  readonly task: string;
+  readonly attempt: number;
+  readonly worker: string;
+  readonly pid: number;
+  readonly kill: Kill;
+}
+
+export interface Verdict {
+  readonly faults: readonly string[];
+  readonly repetitions: readonly Repetition[];
+}
+
+/** A process that was on its way when its worker died may write its first line a moment later. */
+const lateMs = 1_000;
+
+export function judge(evidence: Evidence): Verdict {
+  const { submissions, records, shown } = evidence;
+  const byName = new Map(records.workflows.map((workflow) => [workflow.view.name, workflow]));
+  const tasks = records.workflows.flatMap((workflow) => workflow.tasks);
+  const runs = new Map(tasks.map((task) => [task.id, runsOf(task, evidence.entries)]));
+  const lost = tasks.flatMap((task) => lostAttempts(task, runs.get(task.id) ?? [], evidence));
+  return {
+    faults: [
+      ...submissions.flatMap((submission) => submissionFaults(submission, byName.get(submission.name), evidence)),
+      ...tasks.flatMap((task) => shownFaults(task, shown.get(task.id))),
+      ...tasks.flatMap((task) => runFaults(task, runs.get(task.id) ?? [])),
+      ...strangers(evidence.entries, runs),
+      ...lost.filter((each) => typeof each === 'string'),
+    ],
+    repetitions: lost.filter((each) => typeof each !== 'string'),
+  };
+}
+
+/** Acknowledged: there, whole and done. Not acknowledged: absent, or not begun, or whole and done as well. */
+function submissionFaults(
+  { name, nonces, id }: Submission,
+  workflow: RecordedWorkflow | undefined,
+  { entries, ledger }: Evidence,
+): string[] {
+  const ended = new Set(entries.filter(({ what }) => what === 'end').map(({ nonce }) => nonce));
+  if (workflow === undefined || !isGoingToRun(workflow)) {
+    const ran = entries.filter(({ nonce }) => nonces.includes(nonce)).length;
+    const state = workflow?.view.state ?? 'absent';
+    if (id !== undefined) return [`${id} (${name}) was acknowledged, and is ${state}`];
+    return ran === 0 ? [] : [`${name} was not acknowledged and is ${state}, but wrote ${ran} lines`];
+  }
+  const { view, tasks } = workflow;
+  const faults: string[] = [];
+  if (id !== undefined && view.id !== id) faults.push(`${name} was acknowledged as ${id}, and is ${view.id}`);
+  if (view.state !== 'done') faults.push(`${view.id} (${name}) is ${view.state}`);
+  if (tasks.length !== nonces.length) faults.push(`${view.id} has ${tasks.length} of ${nonces.length} tasks`);
+  tasks.forEach((task, at) => {
+    const nonce = nonces[at] ?? '';
+    if (task.state !== 'done') faults.push(`${task.id} is ${task.state} (${task.reason})`);
+    if (!task.command?.includes(` ${nonce} `)) faults.push(`${task.id} should be ${nonce}: ${task.command}`);
+    if (!ended.has(nonce)) faults.push(`${task.id} (${nonce}) never came to its end`);
+    const output = ledger.outputOf(nonce, task.attempts);
+    if (task.stdout !== output) faults.push(`${task.id} printed '${output}', kept is '${task.stdout}'`);
+  });
+  return faults;
+}
+
+const isGoingToRun = ({ view }: RecordedWorkflow): boolean => view.state !== 'registering' && view.state !== 'aborted';
+
+function shownFaults({ id, state, attempts }: RecordedTask, shownAttempts: number | undefined): string[] {
+  if (shownAttempts === undefined || (state === 'done' && attempts === shownAttempts)) return [];
+  return [`${id} was shown as done by attempt ${shownAttempts}, and is ${state} with ${attempts} attempts`];
+}
+
+interface Run {
+  readonly attempt: number;
+  readonly worker: string;
+  readonly begunAt: number;
+  readonly endedAt: number | undefined;
+  readonly begins: number;
+}
+
+/** In the order of attempts. */
+function runsOf({ id }: RecordedTask, entries: readonly Entry[]): Run[] {
+  const ours = entries.filter(({ task }) => task === id);
+  const begins = ours.filter(({ what }) => what === 'begin');
+  const numbers = [...new Set(begins.map(({ attempt }) => attempt))].sort((a, b) => a - b);
+  return numbers.flatMap((attempt) => {
+    const of = begins.filter((entry) => entry.attempt === attempt);
+    const end = ours.find((entry) => entry.what === 'end' && entry.attempt === attempt);
+    const [first] = of;
+    if (first === undefined) return [];
+    return [{ attempt, worker: first.worker, begunAt: first.at, endedAt: end?.at, begins: of.length }];
+  });
+}
+
+function runFaults({ id, history }: RecordedTask, runs: readonly Run[]): string[] {
+  const faults: string[] = [];
+  runs.forEach(({ attempt, worker, begins, begunAt }, at) => {
+    const name = `attempt ${attempt} of ${id}`;
+    if (begins > 1) faults.push(`${name} began ${begins} times`);
+    const before = runs[at - 1];
+    const isOverlap = before?.endedAt !== undefined && before.endedAt > begunAt;
+    if (isOverlap) faults.push(`${name} began while attempt ${before.attempt} ran`);
+    const recorded = history.find(({ number }) => number === attempt);
+    if (recorded === undefined) faults.push(`${name} ran, and is not in the store`);
+    else if (recorded.worker !== worker) faults.push(`${name} ran on ${worker}, not on ${recorded.worker}`);
+    else if (recorded.outcome?.kind === 'never-started') faults.push(`${name} ran, and is said not to have started`);
+    if (at < runs.length - 1 && recorded?.outcome?.kind !== 'lost') {
+      faults.push(`${name} was not lost (${JSON.stringify(recorded?.outcome)}), and the task began again`);
+    }
+  });
+  return faults;
+}
+
+const strangers = (entries: readonly Entry[], runs: ReadonlyMap<string, unknown>): string[] =>
+  entries.filter(({ task }) => !runs.has(task)).map(({ task, nonce }) => `${task} (${nonce}) ran, and is unknown`);
+
+/** Each has to be explained by a kill of its own worker, or of its spawner; which is told when it had begun. */
+function lostAttempts(task: RecordedTask, runs: readonly Run[], evidence: Evidence): (string | Repetition)[] {
+  return task.history
+    .filter(({ outcome }) => outcome?.kind === 'lost')
+    .flatMap((attempt): (string | Repetition)[] => {
+      const run = runs.find((each) => each.attempt === attempt.number);
+      const pid = evidence.records.workerPids.get(attempt.worker) ?? 0;
+      const kill = killOf(evidence.kills, pid, attempt, run);
+      if (kill === undefined) {
+        const times = JSON.stringify({ ...attempt, begunAt: run === undefined ? null : new Date(run.begunAt) });
+        return [`attempt ${attempt.number} of ${task.id} was lost, but nobody killed worker ${pid}: ${times}`];
+      }
+      return run === undefined ? [] : [{ task: task.id, attempt: attempt.number, worker: attempt.worker, pid, kill }];
+    });
+}
+
+function killOf(kills: readonly Kill[], pid: number, attempt: AttemptView, run: Run | undefined): Kill | undefined {
+  const from = (run?.begunAt ?? Date.parse(attempt.recordedAt)) - lateMs;
+  const to = Date.parse(attempt.endedAt ?? '') || Number.POSITIVE_INFINITY;
+  return kills.find(({ at, victims }) => at >= from && at <= to && victims.some((victim) => victim.workerPid === pid));
+}

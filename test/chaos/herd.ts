@@ -1,0 +1,167 @@
+/**
+ * One server and some workers as real processes in a folder of their own, which can be killed and are started again.
+ * Owns: the processes, and the record of what was killed when. Whoever ends unasked is noted as a fault, and replaced.
+ */
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Phase } from '../../src/controller/phases.ts';
+import { readAccessFile } from '../../src/platform/node/access-file.ts';
+import { Client } from '../../src/sdk/client.ts';
+import { childrenOf, type Ended, type Running, readQuietly, startIn, until } from '../program/drover.ts';
+import { PhaseLog } from './phase-log.ts';
+
+export interface Victim {
+  readonly pid: number;
+  /** Its worker's, or its own. */
+  readonly workerPid?: number;
+}
+
+export interface Kill {
+  readonly target: string;
+  /** Of the controller, when the victims were dead. */
+  readonly phase: Phase | 'silent';
+  readonly at: number;
+  readonly victims: readonly Victim[];
+}
+
+const readyMsMax = 30_000;
+
+export class Herd {
+  readonly folder = mkdtempSync(join(tmpdir(), 'drover-chaos-'));
+  readonly log = new PhaseLog(join(this.folder, '.drover', 'logs', 'controller.log'));
+  readonly kills: Kill[] = [];
+  readonly faults: string[] = [];
+  readonly #slots: number;
+  readonly #workers: Running[] = [];
+  readonly #doomed = new Set<Running>();
+  #server: Running | undefined;
+  #isClosing = false;
+
+  constructor(slots: number) {
+    this.#slots = slots;
+  }
+
+  async start(workers: number): Promise<void> {
+    this.startServer();
+    await this.ready();
+    for (let at = 0; at < workers; at++) this.#startWorker(at);
+  }
+
+  get serverPid(): number {
+    return this.#server?.pid ?? 0;
+  }
+
+  get workerPids(): number[] {
+    return this.#workers.map(({ pid }) => pid);
+  }
+
+  /** Runs the real command in the folder. */
+  run(args: readonly string[], input = ''): Promise<Ended> {
+    return startIn(this.folder, args, input).ended;
+  }
+
+  /** Started, not waited for. */
+  begin(args: readonly string[], input = ''): Running {
+    return startIn(this.folder, args, input);
+  }
+
+  /** Of the controller that is there now. */
+  client(): Client | undefined {
+    const access = readAccessFile(join(this.folder, '.drover', 'access.json'));
+    return access === undefined ? undefined : new Client({ url: access.url, token: access.tokens.admin });
+  }
+
+  async ready(): Promise<void> {
+    await until('the server is ready', () => this.#server?.stdout().includes('\n'), readyMsMax);
+  }
+
+  startServer(): void {
+    this.#server = this.#start(['server', '--json'], (ended) => {
+      this.faults.push(`the server ended by itself: ${JSON.stringify(ended)}`);
+      this.startServer();
+    });
+  }
+
+  /** All at once; then what was killed is started again, the server first. */
+  async strike(target: string, victims: readonly Victim[]): Promise<void> {
+    const struck = [this.#server, ...this.#workers].filter((running) => isAmong(victims, running));
+    for (const running of struck) if (running !== undefined) this.#doomed.add(running);
+    const controller = this.serverPid;
+    const at = Date.now();
+    for (const { pid } of victims) kill(pid);
+    await Promise.all(struck.map((running) => running?.ended));
+    this.kills.push({ target, phase: this.log.lastOf(controller) ?? 'silent', at, victims });
+    if (isAmong(victims, this.#server)) this.startServer();
+    this.#workers.forEach((running, at) => {
+      if (isAmong(victims, running)) this.#startWorker(at);
+    });
+  }
+
+  /** Politely; resolves when server and workers have ended. */
+  async stop(): Promise<void> {
+    this.#isClosing = true;
+    for (const { child } of this.#workers) child.kill('SIGTERM');
+    await Promise.all(this.#workers.map(({ ended }) => ended));
+    this.#server?.child.kill('SIGTERM');
+    await this.#server?.ended;
+    this.log.close();
+  }
+
+  /** When the test itself fails: nothing is left running, and the folder stays. */
+  abandon(): void {
+    this.#isClosing = true;
+    for (const running of [this.#server, ...this.#workers]) if (running !== undefined) kill(running.pid);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  #startWorker(at: number): void {
+    this.#workers[at] = this.#start(['worker', '-j', String(this.#slots)], (ended) => {
+      this.faults.push(`a worker ended by itself: ${JSON.stringify(ended)}`);
+      this.#startWorker(at);
+    });
+  }
+
+  #start(args: readonly string[], onUnasked: (ended: Ended) => void): Running {
+    const running = startIn(this.folder, args, '', { DROVER_LOG_LEVEL: 'debug' });
+    void running.ended.then((ended) => {
+      if (!this.#isClosing && !this.#doomed.has(running)) onUnasked(ended);
+    });
+    return running;
+  }
+}
+
+const isAmong = (victims: readonly Victim[], running: Running | undefined): boolean =>
+  victims.some(({ pid }) => pid === running?.pid);
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It was dead already: that counts as well.
+  }
+}
+
+/** Undefined while a worker has none yet. */
+export const spawnerOf = (workerPid: number): number | undefined =>
+  childrenOf(workerPid).find((pid) => readQuietly(`/proc/${pid}/cmdline`).includes('spawner.js'));
+
+/** Processes of tasks of a folder, or with `all` everything that works in it. */
+export function aliveIn(folder: string, what: 'tasks' | 'all'): string[] {
+  const found: string[] = [];
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const isTask = readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`DROVER_REAP=${folder}`);
+      const isHere = what === 'all' && readlinkSync(`/proc/${pid}/cwd`).startsWith(folder);
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+      // A zombie has no command line any more.
+      if ((isTask || isHere) && command !== '') found.push(`${pid} ${command}`);
+    } catch {
+      // Gone meanwhile, or not ours.
+    }
+  }
+  return found;
+}

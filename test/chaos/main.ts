@@ -1,0 +1,38 @@
+/**
+ * `npm run chaos`: the crash test at its full size, then the kills right after a submission.
+ * `npm run chaos -- crash|submit --rounds N --seed N` runs one of the two, so often, from that seed on.
+ */
+import { parseArgs } from 'node:util';
+import { crashRound } from './crash.ts';
+import { printRound } from './report.ts';
+import { printSubmitKills, submitKills } from './submit-kill.ts';
+
+const { values, positionals } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '1' },
+    seed: { type: 'string', default: process.env.CHAOS_SEED ?? String(Date.now() % 1_000_000) },
+    tasks: { type: 'string', default: '2000' },
+    kills: { type: 'string', default: '20' },
+  },
+  allowPositionals: true,
+});
+const wanted = positionals.length === 0 ? ['crash', 'submit'] : positionals;
+const first = Number(values.seed);
+const tasks = Number(values.tasks);
+const batchSize = 25;
+let faults = 0;
+
+for (let seed = first; seed < first + Number(values.rounds); seed++) {
+  if (wanted.includes('crash')) {
+    const batches = Math.ceil(tasks / batchSize);
+    const round = await crashRound({ seed, tasks, batches, times: Number(values.kills) });
+    faults += round.faults.length;
+    process.stdout.write(`crash test, ${printRound(round)}\n`);
+  }
+  if (wanted.includes('submit')) {
+    const kills = await submitKills({ seed, bySdk: 180, byCommand: 20 });
+    faults += kills.faults.length;
+    process.stdout.write(`submit and kill, ${printSubmitKills(kills)}\n`);
+  }
+}
+process.exitCode = faults === 0 ? 0 : 1;
