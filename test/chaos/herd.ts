@@ -118,15 +118,19 @@ export class Herd {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  /** Every second one as on another machine: it knows only the access file, and keeps its things elsewhere. */
   #startWorker(at: number): void {
-    this.#workers[at] = this.#start(['worker', '-j', String(this.#slots)], (ended) => {
+    const access = at % 2 === 0 ? [] : ['--access', join('.drover', 'access.json')];
+    this.#workers[at] = this.#start(['worker', '-j', String(this.#slots), ...access], (ended) => {
       this.faults.push(`a worker ended by itself: ${JSON.stringify(ended)}`);
       this.#startWorker(at);
     });
   }
 
   #start(args: readonly string[], onUnasked: (ended: Ended) => void): Running {
-    const running = startIn(this.folder, args, '', { DROVER_LOG_LEVEL: 'debug' });
+    const running = startIn(this.folder, args, '', {
+      ...{ DROVER_LOG_LEVEL: 'debug', XDG_STATE_HOME: join(this.folder, 'state') },
+    });
     void running.ended.then((ended) => {
       if (!this.#isClosing && !this.#doomed.has(running)) onUnasked(ended);
     });

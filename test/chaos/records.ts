@@ -1,5 +1,5 @@
 /** What Drover itself says in the end: read through its API and its logs, to be held against what happened outside. */
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskDetail, WorkflowView } from '../../src/protocol/views.ts';
 import type { Client } from '../../src/sdk/client.ts';
@@ -54,8 +54,8 @@ async function readOutput(client: Client, task: string): Promise<string> {
 
 /** A worker's lock is held by one process at a time: the one that had said last that it is ready when the worker joined. */
 async function readWorkerPids(client: Client, folder: string): Promise<Map<string, number>> {
-  const ready = readFileSync(join(folder, '.drover', 'workers', 'worker.log'), 'utf8')
-    .split('\n')
+  const ready = globSync(['.drover/workers/worker.log', 'state/**/worker.log'], { cwd: folder })
+    .flatMap((path) => readFileSync(join(folder, path), 'utf8').split('\n'))
     .filter((line) => line.includes('"the worker is ready"'))
     .map((line) => JSON.parse(line) as { time: string; pid: number; directory: string });
   const pids = new Map<string, number>();
