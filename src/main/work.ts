@@ -31,8 +31,9 @@ export async function work(
       hint: "start a controller with 'drover server', or name an access file with --access",
     });
   }
-  // Beside the access file where that is a folder of ours; else in a place of this user's, by the controller's address.
-  const base = access === undefined ? join(findDirectory(dir), 'workers') : placeFor(found?.url ?? file);
+  // Beside the access file where that is a folder of ours; else in a place of this user's, by what a controller keeps when
+  // it comes back at another address: the next worker has to find the lock of the last one, and what that left alive.
+  const base = access === undefined ? join(findDirectory(dir), 'workers') : placeFor(found?.tokens.worker ?? file);
   const ended = Promise.withResolvers<number>();
   const directories = Array.from({ length: workersMax }, (_, n) => join(base, String(n)));
   const news = new News(file);
@@ -60,9 +61,9 @@ const say = (text: string): void => {
   process.stderr.write(`drover: ${text}\n`);
 };
 
-function placeFor(url: string): string {
+function placeFor(controller: string): string {
   const state = process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state');
-  return join(state, 'drover', 'workers', createHash('sha256').update(url).digest('hex').slice(0, 16));
+  return join(state, 'drover', 'workers', createHash('sha256').update(controller).digest('hex').slice(0, 16));
 }
 
 /** What whoever sits before the worker learns of its connection: once for each change. Each try is in the log. */
