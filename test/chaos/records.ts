@@ -54,7 +54,7 @@ async function readOutput(client: Client, task: string): Promise<string> {
 
 /** A worker's lock is held by one process at a time: the one that had said last that it is ready when the worker joined. */
 async function readWorkerPids(client: Client, folder: string): Promise<Map<string, number>> {
-  const ready = globSync(['.drover/workers/worker.log', 'state/**/worker.log'], { cwd: folder })
+  const ready = globSync(['.drover/workers/*.log', 'state/**/*.log'], { cwd: folder })
     .flatMap((path) => readFileSync(join(folder, path), 'utf8').split('\n'))
     .filter((line) => line.includes('"the worker is ready"'))
     .map((line) => JSON.parse(line) as { time: string; pid: number; directory: string });
