@@ -14,6 +14,8 @@ export interface RoundOptions {
   readonly batches: number;
   /** Kills per target. */
   readonly times: number;
+  /** Whether every phase has to be hit. */
+  readonly everyPhase: boolean;
 }
 
 const workers = 2;
@@ -32,19 +34,24 @@ export async function crashRound(options: RoundOptions): Promise<Round> {
   }
 }
 
-async function roundWith(herd: Herd, { seed, tasks, batches, times }: RoundOptions): Promise<Round> {
+async function roundWith(herd: Herd, options: RoundOptions): Promise<Round> {
+  const { seed, tasks, batches, times, everyPhase } = options;
   const begunAt = Date.now();
   const ledger = new Ledger(herd.folder);
   // Neither gets far ahead of the other, so that there is always something to interrupt.
-  const monkey: Monkey = new Monkey(herd, new Chance(seed), { times, pace: () => definer.progress + leeway });
+  const monkey: Monkey = new Monkey(herd, new Chance(seed), {
+    ...{ times, everyPhase, pace: () => definer.progress + leeway },
+  });
   const definer: Definer = new Definer(herd, ledger, new Chance(seed + 1), {
-    ...{ tasks, batches, pace: () => monkey.progress + leeway },
+    ...{ tasks, batches },
+    pace: () => monkey.progress + (monkey.aim === 'submitting' ? 1 : leeway),
   });
   const shown = new Map<string, number>();
   await herd.start(workers);
   let isOver = false;
   const looking = look(herd, shown, new Chance(seed + 2), () => isOver);
   await Promise.all([monkey.run(), definer.submitAll()]);
+  herd.faults.push(...monkey.missed.map((phase) => `no kill hit it ${phase}`));
   herd.faults.push(...(await waitForAll(herd, definer)));
   isOver = true;
   await looking;

@@ -4,7 +4,7 @@
  */
 import type { Chance } from './chance.ts';
 import type { Herd } from './herd.ts';
-import type { Ledger } from './ledger.ts';
+import type { Kind, Ledger } from './ledger.ts';
 
 export interface Submission {
   /** Of the workflow. */
@@ -61,7 +61,7 @@ export class Definer {
   async #submit(name: string, size: number): Promise<boolean> {
     await this.#herd.ready();
     const nonces = Array.from({ length: size }, (_, at) => `${name}.${at + 1}`);
-    const lines = nonces.map((nonce) => this.#ledger.commandFor(nonce, this.#duration()));
+    const lines = nonces.map((nonce) => this.#ledger.commandFor(nonce, this.#kind(), this.#duration()));
     const { code, stdout, stderr } = await this.#herd.run(['submit', '--name', name, '-'], lines.join('\n'));
     const id = /^(w\d+)\n$/.exec(stdout)?.[1];
     if (id !== undefined) this.submissions.push({ name, nonces, id });
@@ -69,6 +69,10 @@ export class Definer {
     const isExplained = id === undefined ? code === 3 : code === 0;
     if (!isExplained) this.#herd.faults.push(`drover submit ended with ${code}: ${stdout}${stderr}`);
     return id !== undefined;
+  }
+
+  #kind(): Kind {
+    return this.#chance.pick(['plain', 'daemon', 'loud'], (kind) => (kind === 'plain' ? 30 : 1));
   }
 
   #duration(): number {

@@ -16,11 +16,21 @@ export interface Entry {
   readonly at: number;
 }
 
+/** `daemon`: has a child that left its session, for whoever ends the task. `loud`: prints more than an end carries. */
+export type Kind = 'plain' | 'daemon' | 'loud';
+
+export const loudBytes = 200_000;
+
 const script = (path: string): string => `
-mark() { echo "$1 $nonce $DROVER_TASK_ID $DROVER_ATTEMPT $DROVER_WORKER $EPOCHREALTIME" >> '${path}'; }
 nonce=$1
+mark() { echo "$1 $nonce $DROVER_TASK_ID $DROVER_ATTEMPT $DROVER_WORKER $EPOCHREALTIME" >> '${path}'; }
 mark begin
+case $3 in
+  daemon) setsid sleep 10000 & daemon=$! ;;
+  loud) head -c ${loudBytes} /dev/zero | tr '\\0' x ;;
+esac
 sleep "$2"
+[ -z "$daemon" ] || kill "$daemon"
 echo "$nonce, attempt $DROVER_ATTEMPT"
 mark end
 `;
@@ -35,12 +45,14 @@ export class Ledger {
   }
 
   /** The line of a task that takes so long. */
-  commandFor(nonce: string, ms: number): string {
-    return `. ./task.bash ${nonce} ${(ms / 1_000).toFixed(3)}`;
+  commandFor(nonce: string, kind: Kind, ms: number): string {
+    return `. ./task.bash ${nonce} ${(ms / 1_000).toFixed(3)} ${kind}`;
   }
 
-  outputOf(nonce: string, attempt: number): string {
-    return `${nonce}, attempt ${attempt}\n`;
+  /** What the line prints. */
+  outputOf(command: string, attempt: number): string {
+    const [, , nonce = '', , kind] = command.split(' ');
+    return `${kind === 'loud' ? 'x'.repeat(loudBytes) : ''}${nonce}, attempt ${attempt}\n`;
   }
 
   read(): Entry[] {

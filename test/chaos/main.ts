@@ -25,7 +25,7 @@ let faults = 0;
 for (let seed = first; seed < first + Number(values.rounds); seed++) {
   if (wanted.includes('crash')) {
     const batches = Math.ceil(tasks / batchSize);
-    const round = await crashRound({ seed, tasks, batches, times: Number(values.kills) });
+    const round = await crashRound({ seed, tasks, batches, times: Number(values.kills), everyPhase: true });
     faults += round.faults.length;
     process.stdout.write(`crash test, ${printRound(round)}\n`);
   }

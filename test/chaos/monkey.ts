@@ -14,6 +14,8 @@ export type Target = (typeof targets)[number];
 export interface MonkeyOptions {
   /** How often each of the first three targets is killed at least; the other two, a quarter of that. */
   readonly times: number;
+  /** Whether it goes on until each phase was hit. */
+  readonly everyPhase: boolean;
   /** From 0 to 1: how much of the kills may be made by now, so that submissions last as long as they do. */
   readonly pace: () => number;
 }
@@ -27,14 +29,14 @@ const patience = 2;
 export class Monkey {
   readonly #herd: Herd;
   readonly #chance: Chance;
-  readonly #times: number;
-  readonly #pace: () => number;
+  readonly #options: MonkeyOptions;
+  /** The phase that it waits for. */
+  aim: Phase | undefined;
 
-  constructor(herd: Herd, chance: Chance, { times, pace }: MonkeyOptions) {
+  constructor(herd: Herd, chance: Chance, options: MonkeyOptions) {
     this.#herd = herd;
     this.#chance = chance;
-    this.#times = times;
-    this.#pace = pace;
+    this.#options = options;
   }
 
   /** From 0 to 1. */
@@ -46,13 +48,19 @@ export class Monkey {
   async run(): Promise<void> {
     const killsMax = patience * sum(targets.map((target) => this.#wanted(target)));
     while (!this.#isContent() && this.#herd.kills.length < killsMax) {
-      while (this.progress > this.#pace()) await pause(pollMs);
+      while (this.progress > this.#options.pace()) await pause(pollMs);
       const target = this.#chance.pick(targets, (each) => this.#missing(each) + 0.01);
       const phase = this.#chance.pick(phases, (each) => 1 / (1 + this.#hits(target, each)) ** 2);
       if (phase === 'recovering') await this.#hit('controller', this.#chance.pick(phases.slice(0, -1)));
       await this.#hit(target, phase);
     }
     await this.#herd.ready();
+  }
+
+  /** Phases that no kill has hit, and one should have. */
+  get missed(): Phase[] {
+    if (!this.#options.everyPhase) return [];
+    return phases.filter((phase) => !this.#herd.kills.some((kill) => kill.phase === phase));
   }
 
   async #hit(target: Target, phase: Phase): Promise<void> {
@@ -62,7 +70,9 @@ export class Monkey {
     }
     const withSpawner = (): number | undefined => this.#herd.workerPids.find((pid) => spawnerOf(pid) !== undefined);
     if (target.endsWith('spawner')) await until('a worker has a spawner', withSpawner);
+    this.aim = phase;
     await this.#herd.log.caught(this.#herd.serverPid, phase, aimMsMax);
+    this.aim = undefined;
     // Half of them at once, the others spread over what follows.
     if (this.#chance.isOneIn(2)) this.#herd.log.block(this.#chance.next() ** 3 * 5);
     await this.#herd.strike(target, this.#victims(target));
@@ -88,7 +98,8 @@ export class Monkey {
   }
 
   #wanted(target: Target): number {
-    return targets.indexOf(target) < 3 ? this.#times : Math.ceil(this.#times / 4);
+    const { times } = this.#options;
+    return targets.indexOf(target) < 3 ? times : Math.ceil(times / 4);
   }
 
   #missing(target: Target): number {
@@ -100,8 +111,7 @@ export class Monkey {
   }
 
   #isContent(): boolean {
-    const isEachHit = phases.every((phase) => this.#herd.kills.some((kill) => kill.phase === phase));
-    return isEachHit && targets.every((target) => this.#missing(target) === 0);
+    return this.missed.length === 0 && targets.every((target) => this.#missing(target) === 0);
   }
 }
 

@@ -28,8 +28,8 @@ export function printRound(round: Round): string {
     '',
     ...killTable(kills),
     '',
-    `commands run twice: ${repetitions.length}`,
-    ...repetitions.map((repetition) => `  ${reasonOf(repetition, round.begunAt)}`),
+    `commands run twice: ${repetitions.length}, for these kills of their workers`,
+    ...reasons(repetitions, round.begunAt),
     ...(faults.length === 0 ? [] : ['', `wrong (see ${folder}):`, ...faults.map((fault) => `  ${fault}`)]),
     '',
   ].join('\n');
@@ -51,7 +51,13 @@ function killTable(kills: readonly Kill[]): string[] {
   ];
 }
 
-function reasonOf({ task, attempt, worker, pid, kill }: Repetition, begunAt: number): string {
-  const seconds = ((kill.at - begunAt) / 1_000).toFixed(3);
-  return `${task} attempt ${attempt}: ${worker} (pid ${pid}) had its ${kill.target} killed at ${seconds} s, ${kill.phase}`;
+/** A line for each worker that a kill hit: when that was, and the attempts that began again for it. */
+function reasons(repetitions: readonly Repetition[], begunAt: number): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const { task, attempt, worker, pid, kill } of repetitions.toSorted((a, b) => a.kill.at - b.kill.at)) {
+    const seconds = ((kill.at - begunAt) / 1_000).toFixed(3);
+    const reason = `at ${seconds} s, ${kill.phase}, ${kill.target} of ${worker} (pid ${pid}) killed:`;
+    byReason.set(reason, [...(byReason.get(reason) ?? []), `${task}#${attempt}`]);
+  }
+  return [...byReason].map(([reason, attempts]) => `  ${reason} ${attempts.join(' ')}`);
 }
