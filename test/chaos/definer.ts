@@ -76,7 +76,7 @@ export class Definer {
   }
 
   #duration(): number {
-    return this.#chance.isOneIn(longOneIn) ? this.#chance.between(200, 1_200) : this.#chance.between(5, 50);
+    return this.#chance.isOneIn(longOneIn) ? this.#chance.between(200, 800) : this.#chance.between(5, 50);
   }
 }
 
