@@ -19,6 +19,7 @@ import type { SpawnerOptions } from '../spawner/spawner.ts';
 import { Spawner } from '../spawner/spawner.ts';
 
 const EXIT_BUG = 70;
+const EXIT_LEASE_OVER = 1;
 const EXIT_SIGNAL = 128;
 /** `--launcher=node` runs without koffi where it is there, to test or to rule it out. */
 const plainLauncher = process.argv.includes('--launcher=node');
@@ -60,6 +61,7 @@ spawner = new Spawner({
   ...machinery(plainLauncher ? undefined : loadLibc()),
   clock: { epochMs: realClock().now, monotonicMs: () => performance.now() },
   send: (message) => outbox.send(message),
+  onLeaseOver: () => die(EXIT_LEASE_OVER, 'the worker hangs; everything was killed'),
   onStopped: () => outbox.finish(() => die(0)),
 });
 

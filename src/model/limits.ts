@@ -55,6 +55,8 @@ export const registrationIdleMs = 60_000;
 export const heartbeatMs = 1_000;
 /** A worker without an answered heartbeat for this long kills its tasks and itself. */
 export const workerSelfEndMs = 10_000;
+/** A worker that hangs can't end its tasks: its spawner does, this long after the worker should have. */
+export const spawnerLeaseMarginMs = 2_500;
 /** The controller gives a silent worker up after its own end plus this margin, and only then repeats its tasks. */
 export const workerLossMarginMs = 5_000;
 /** First reconnection tries follow each other quickly. */

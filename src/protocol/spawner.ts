@@ -56,6 +56,8 @@ export type ToSpawner =
   | StartTask
   | KillTask
   | { readonly t: 'closeFile'; readonly path: string }
+  /** For so long from now tasks may run; when it is over and was not renewed, everything is killed, and it exits. */
+  | { readonly t: 'lease'; readonly ms: number }
   /** Term-kill everything, report the ends, exit 0. */
   | { readonly t: 'stop'; readonly graceMs: number };
 

@@ -173,6 +173,16 @@ describe('a stop', () => {
   });
 });
 
+describe('a lease', () => {
+  it('invariant 5: lasts from when it was last renewed, and without one there is no limit', async () => {
+    const driver = new Driver();
+    const key = await driver.startAndAwait('echo up; sleep 1', 'up');
+    driver.send({ t: 'lease', ms: 50 }, { t: 'lease', ms: 60_000 });
+    expect(await driver.ended(key)).toMatchObject({ exit: 0 });
+    await driver.close();
+  });
+});
+
 describe('the end of the spawner', () => {
   const everyKind =
     'sleep 1000 & echo plain=$!; setsid env -i sleep 1001 & echo cleared=$!; ' +
@@ -191,6 +201,7 @@ describe('the end of the spawner', () => {
         driver.start('true');
       },
     ],
+    ['invariant 5: its lease is over', (driver: Driver) => driver.send({ t: 'lease', ms: 100 })],
     ['a message is malformed', (driver: Driver) => driver.process.stdin?.write('{}\n')],
   ])('kills everything below it within a second: %s', async (_, end) => {
     const driver = new Driver();

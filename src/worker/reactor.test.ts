@@ -94,6 +94,17 @@ describe('a worker', () => {
     expect(sent(bench.tell({ t: 'get-running' })).map(({ t }) => t)).toEqual(['running', 'heartbeat']);
   });
 
+  it('invariant 3: renews the lease of the spawner with each answer, from when that was asked for', () => {
+    const bench = new Bench().ready();
+    bench.now += 1_000;
+    bench.step({ type: 'tick' });
+    bench.now += 400;
+    expect(toSpawner(bench.reply('healthy'))).toEqual([{ t: 'lease', ms: 12_100 }]);
+    bench.now += 300;
+    const next = bench.step({ type: 'spawner', message: { t: 'ready', pid: 9, launcher: 'posix_spawn' } });
+    expect(toSpawner(next)).toEqual([{ t: 'lease', ms: 11_800 }]);
+  });
+
   it('C3, C25: runs as many as it has slots, in order, and the next when one has ended', () => {
     const bench = new Bench(2).ready();
     expect(starts(bench.run(order(1), order(2), order(3)))).toEqual([1, 2]);

@@ -9,7 +9,7 @@
  *    answered yet has nothing to end, and may wait if it is told to.
  */
 import { type WorkerId, workerId } from '../model/ids.ts';
-import { heartbeatMs, workerSelfEndMs } from '../model/limits.ts';
+import { heartbeatMs, spawnerLeaseMarginMs, workerSelfEndMs } from '../model/limits.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { FromSpawner } from '../protocol/spawner.ts';
 import type { WorkflowSpec } from '../protocol/spec.ts';
@@ -159,7 +159,7 @@ export class Worker {
   #onMessage(message: ToWorker, now: number, effects: Effect[]): void {
     switch (message.t) {
       case 'heartbeat-reply':
-        return this.#onHeartbeatReply(message, effects);
+        return this.#onHeartbeatReply(message, now, effects);
       case 'refused':
         return this.#die(
           message.code === 'protocol-version' ? 'incompatible' : 'refused',
@@ -189,13 +189,20 @@ export class Worker {
     }
   }
 
-  #onHeartbeatReply({ scheduler, worker, state }: Of<'heartbeat-reply'>, effects: Effect[]): void {
+  #onHeartbeatReply({ scheduler, worker, state }: Of<'heartbeat-reply'>, now: number, effects: Effect[]): void {
     this.#answeredAt = this.#sentAt.shift() ?? this.#answeredAt;
+    this.#renewLease(now, effects);
     this.#scheduler = scheduler;
     this.#worker = workerId(worker);
     const becomesHealthy = state === 'healthy' && !this.#isHealthy;
     this.#isHealthy = state === 'healthy';
     if (becomesHealthy) this.#resendEnds(effects);
+  }
+
+  /** Should this process hang, the spawner ends what runs before the controller takes it for dead. */
+  #renewLease(now: number, effects: Effect[]): void {
+    const ms = this.#answeredAt + workerSelfEndMs + spawnerLeaseMarginMs - now;
+    effects.push({ type: 'spawner', message: { t: 'lease', ms } });
   }
 
   /** The heartbeat that follows at once is the one whose reply ends the state of being new. */
@@ -302,6 +309,7 @@ export class Worker {
     switch (message.t) {
       case 'ready':
         this.#isSpawnerReady = true;
+        if (this.#worker !== undefined) this.#renewLease(now, effects);
         return;
       case 'started':
         return this.#onStarted(message, now, effects);

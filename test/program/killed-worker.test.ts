@@ -1,4 +1,4 @@
-/** What is left of a worker that was killed together with its spawner, so that nobody could end its tasks. */
+/** Workers that can't end their tasks themselves: killed together with the spawner, or hanging. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { childrenOf, mark, type Place, place, type Running, sleepers, startIn, until } from './drover.ts';
@@ -32,19 +32,38 @@ async function startServer(): Promise<Running> {
   return server;
 }
 
+it('ends what a worker runs that hangs, before another one may run it again', { timeout: 60_000 }, async () => {
+  await startServer();
+  const worker = start('worker', '-j', '1');
+  await here.run(['submit', `sleep ${long}; true {}`, ':::', '1']);
+  await until('the task runs', () => sleepers(long).length === 1);
+  start('worker', '-j', '1');
+  const [first] = sleepers(long);
+  worker.child.kill('SIGSTOP');
+  await until('it is dead, or not alone', () => sleepers(long).length !== 1 || sleepers(long)[0] !== first, 40_000);
+  expect(sleepers(long)).not.toContain(first);
+  worker.child.kill('SIGCONT');
+  await until('the task runs again', () => sleepers(long).length === 1, 40_000);
+});
+
 it.each([
   { with: 'in the folder', access: [] },
   { with: 'with an access file', access: ['--access', '.drover/access.json'] },
-])('is ended by the next worker $with, though the controller has moved meanwhile', async ({ access }) => {
-  const server = await startServer();
-  const worker = start('worker', '-j', '1', ...access);
-  await here.run(['submit', `sleep ${long}; true {}`, ':::', '1']);
-  await until('the task runs', () => sleepers(long).length === 1);
-  for (const pid of [worker.pid, ...childrenOf(worker.pid), server.pid]) process.kill(pid, 'SIGKILL');
-  await Promise.all([server.ended, worker.ended]);
-  expect(sleepers(long)).toHaveLength(1);
-  const [orphan] = sleepers(long);
-  await startServer();
-  start('worker', '-j', '1', ...access);
-  await until('the task runs again, alone', () => sleepers(long).length === 1 && sleepers(long)[0] !== orphan);
-});
+])(
+  'what both killed left is ended by the next worker $with, though the controller has moved meanwhile',
+  async ({ access }) => {
+    const server = await startServer();
+    const worker = start('worker', '-j', '1', ...access);
+    await here.run(['submit', `sleep ${long}; true {}`, ':::', '1']);
+    await until('the task runs', () => sleepers(long).length === 1);
+    const all = [worker.pid, ...childrenOf(worker.pid), server.pid];
+    // Stopped first: neither of the two may notice the death of the other.
+    for (const signal of ['SIGSTOP', 'SIGKILL']) for (const pid of all) process.kill(pid, signal);
+    await Promise.all([server.ended, worker.ended]);
+    expect(sleepers(long)).toHaveLength(1);
+    const [orphan] = sleepers(long);
+    await startServer();
+    start('worker', '-j', '1', ...access);
+    await until('the task runs again, alone', () => sleepers(long).length === 1 && sleepers(long)[0] !== orphan);
+  },
+);
