@@ -89,7 +89,9 @@ export class Herd {
     for (const running of struck) if (running !== undefined) this.#doomed.add(running);
     const controller = this.serverPid;
     const at = Date.now();
-    for (const { pid } of victims) kill(pid);
+    // Several are stopped first: none of them gets to see the death of another, and to act on it.
+    if (victims.length > 1) for (const { pid } of victims) signal(pid, 'SIGSTOP');
+    for (const { pid } of victims) signal(pid, 'SIGKILL');
     await Promise.all(struck.map((running) => running?.ended));
     this.kills.push({ target, phase: this.log.lastOf(controller) ?? 'silent', at, victims });
     if (isAmong(victims, this.#server)) this.startServer();
@@ -111,7 +113,7 @@ export class Herd {
   /** When the test itself fails: nothing is left running, and the folder stays. */
   abandon(): void {
     this.#isClosing = true;
-    for (const running of [this.#server, ...this.#workers]) if (running !== undefined) kill(running.pid);
+    for (const running of [this.#server, ...this.#workers]) if (running !== undefined) signal(running.pid, 'SIGKILL');
   }
 
   remove(): void {
@@ -141,9 +143,9 @@ export class Herd {
 const isAmong = (victims: readonly Victim[], running: Running | undefined): boolean =>
   victims.some(({ pid }) => pid === running?.pid);
 
-function kill(pid: number): void {
+function signal(pid: number, which: 'SIGSTOP' | 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, which);
   } catch {
     // It was dead already: that counts as well.
   }
