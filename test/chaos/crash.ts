@@ -1,4 +1,5 @@
 /** One round of the crash test: tasks are submitted and run while the monkey kills; then everything is counted. */
+import { isEndedWorkflow } from '../../src/model/states.ts';
 import { Chance } from './chance.ts';
 import { Definer } from './definer.ts';
 import { judge } from './evidence.ts';
@@ -76,8 +77,10 @@ async function waitForAll(herd: Herd, definer: Definer): Promise<string[]> {
   if (code !== 0) return [`drover wait ended with ${code}: ${stderr}`];
   const client = herd.client();
   for (const deadline = Date.now() + waitMsMax; client !== undefined && Date.now() < deadline; await pause(100)) {
-    const open = (await listWorkflows(client)).filter(({ state }) => state === 'queued' || state === 'running');
-    if (open.length === 0) return [];
+    const isOver = (await listWorkflows(client)).every(
+      ({ state }) => state === 'registering' || isEndedWorkflow(state),
+    );
+    if (isOver) return [];
   }
   return ['what was not acknowledged does not end'];
 }

@@ -2,6 +2,7 @@
  * One server and some workers as real processes in a folder of their own, which can be killed and are started again.
  * Owns: the processes, and the record of what was killed when. Whoever ends unasked is noted as a fault, and replaced.
  */
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -85,14 +86,14 @@ export class Herd {
 
   /** All at once; then what was killed is started again, the server first. */
   async strike(target: string, victims: readonly Victim[]): Promise<void> {
-    const struck = [this.#server, ...this.#workers].filter((running) => isAmong(victims, running));
-    for (const running of struck) if (running !== undefined) this.#doomed.add(running);
+    const struck = [this.#server, ...this.#workers].filter((running) => running !== undefined);
+    const dead = struck.filter((running) => isAmong(victims, running)).map((running) => this.#doom(running));
     const controller = this.serverPid;
     const at = Date.now();
     // Several are stopped first: none of them gets to see the death of another, and to act on it.
     if (victims.length > 1) for (const { pid } of victims) signal(pid, 'SIGSTOP');
     for (const { pid } of victims) signal(pid, 'SIGKILL');
-    await Promise.all(struck.map((running) => running?.ended));
+    await Promise.all(dead);
     this.kills.push({ target, phase: this.log.lastOf(controller) ?? 'silent', at, victims });
     if (isAmong(victims, this.#server)) this.startServer();
     this.#workers.forEach((running, at) => {
@@ -118,6 +119,13 @@ export class Herd {
 
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Resolves when the process is dead, whoever still holds its output: a spawner may be about to end its tasks. */
+  #doom(running: Running): Promise<unknown> {
+    this.#doomed.add(running);
+    const { child } = running;
+    return child.exitCode === null && child.signalCode === null ? once(child, 'exit') : Promise.resolve();
   }
 
   /** Every second one as on another machine: it knows only the access file, and keeps its things elsewhere. */
