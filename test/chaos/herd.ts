@@ -20,8 +20,8 @@ export interface Victim {
 
 export interface Kill {
   readonly target: string;
-  /** Of the controller, when the victims were dead. */
-  readonly phase: Phase | 'silent';
+  /** Of the controller: what it said last when it was dead or, if it lives on, when the others were killed. */
+  readonly phase: Phase | 'starting';
   readonly at: number;
   readonly victims: readonly Victim[];
 }
@@ -93,8 +93,10 @@ export class Herd {
     // Several are stopped first: none of them gets to see the death of another, and to act on it.
     if (victims.length > 1) for (const { pid } of victims) signal(pid, 'SIGSTOP');
     for (const { pid } of victims) signal(pid, 'SIGKILL');
+    const then = this.log.lastOf(controller);
     await Promise.all(dead);
-    this.kills.push({ target, phase: this.log.lastOf(controller) ?? 'silent', at, victims });
+    const phase = isAmong(victims, this.#server) ? this.log.lastOf(controller) : then;
+    this.kills.push({ target, phase: phase ?? 'starting', at, victims });
     if (isAmong(victims, this.#server)) this.startServer();
     this.#workers.forEach((running, at) => {
       if (isAmong(victims, running)) this.#startWorker(at);

@@ -36,7 +36,7 @@ export function printRound(round: Round): string {
 }
 
 function killTable(kills: readonly Kill[]): string[] {
-  const columns = [...phases, ...(kills.some(({ phase }) => phase === 'silent') ? (['silent'] as const) : [])];
+  const columns = [...phases, ...(kills.some(({ phase }) => phase === 'starting') ? (['starting'] as const) : [])];
   const width = Math.max(...columns.map((name) => name.length)) + 2;
   const row = (name: string, cells: readonly (string | number)[]): string =>
     name.padEnd(24) + cells.map((cell) => String(cell).padStart(width)).join('');
