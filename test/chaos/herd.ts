@@ -59,12 +59,12 @@ export class Herd {
 
   /** Runs the real command in the folder. */
   run(args: readonly string[], input = ''): Promise<Ended> {
-    return startIn(this.folder, args, input).ended;
+    return startIn(this.folder, args, { input }).ended;
   }
 
   /** Started, not waited for. */
   begin(args: readonly string[], input = ''): Running {
-    return startIn(this.folder, args, input);
+    return startIn(this.folder, args, { input });
   }
 
   /** Of the controller that is there now. */
@@ -140,8 +140,8 @@ export class Herd {
   }
 
   #start(args: readonly string[], onUnasked: (ended: Ended) => void): Running {
-    const running = startIn(this.folder, args, '', {
-      ...{ DROVER_LOG_LEVEL: 'debug', XDG_STATE_HOME: join(this.folder, 'state') },
+    const running = startIn(this.folder, args, {
+      env: { DROVER_LOG_LEVEL: 'debug', XDG_STATE_HOME: join(this.folder, 'state') },
     });
     void running.ended.then((ended) => {
       if (!this.#isClosing && !this.#doomed.has(running)) onUnasked(ended);

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 function start(...args: string[]): Running {
-  const running = startIn(here.path, args, '', { XDG_STATE_HOME: join(here.path, 'state') });
+  const running = startIn(here.path, args, { env: { XDG_STATE_HOME: join(here.path, 'state') } });
   started.push(running);
   return running;
 }
