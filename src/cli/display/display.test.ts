@@ -180,6 +180,17 @@ describe('the summary', () => {
     );
   });
 
+  it('sends nobody to the output of what has not run', () => {
+    const view = viewOf({ total: 3, failed: 2 }, { state: 'failed' });
+    const failures = [
+      { cause: 'not startable: no such directory', count: 1, examples: [{ id: 'w3.1', command: 'a' }] },
+      { cause: 'a task before the barrier failed', count: 1, examples: [{ id: 'w3.2' }] },
+    ];
+    const text = renderSummary(summary(view, { failures }), terminal);
+    expect(text).toContain('    w3.2  --- barrier ---\n');
+    expect(text).toContain('  look:    drover show w3 --state failed\n');
+  });
+
   it('offers no resume for what was cancelled', () => {
     const view = viewOf({ total: 9, done: 2, cancelled: 7 }, { state: 'cancelled' });
     expect(renderSummary(summary(view), terminal)).toBe('w3 cancelled: 2 of 9 tasks done, 7 cancelled in 12 s\n');
@@ -260,13 +271,18 @@ describe('details', () => {
   };
 
   it('of a task', () => {
-    const text = renderTask(task);
+    const text = renderTask({ ...task, attempts: 2 });
     expect(text).toContain('command   echo a\\necho b\n');
     expect(text).toContain('state     failed (attempts)\n');
     expect(text).toMatch(
       /^w3\.7#1 {3}signal 9 \(timeout\) {2}2026-\S+ \S+ {2}1\.5 s {2}20 ms {2}12\.3 MiB {2}k1 on here$/m,
     );
     expect(text).toContain('drover logs w3.7 --stderr\n');
+  });
+
+  it('of a task that was tried once do not speak of attempts', () => {
+    expect(renderTask(task)).toContain('state     failed\n');
+    expect(renderTasks([task])).not.toContain('attempts');
   });
 
   it('of a task that has not started, and of a barrier', () => {
