@@ -21,6 +21,7 @@ import { openLog } from '../platform/node/log.ts';
 import { NodeOutputPacks } from '../platform/node/output-packs.ts';
 import { acceptLinks } from '../platform/node/sockets.ts';
 import { controlPath, outputPath } from '../protocol/worker.ts';
+import { storeFailure } from '../store/sqlite/failure.ts';
 import { takeLock } from '../store/sqlite/lock.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 
@@ -67,7 +68,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     return await hostLocked(options, () => lock.release());
   } catch (error) {
     lock.release();
-    throw error;
+    throw storeFailure(error, options.directory);
   }
 }
 
@@ -121,6 +122,14 @@ function acceptWorkers(server: Server, shell: ControllerShell, token: string | u
   });
 }
 
+const listenFailures: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EACCES: 'ports below 1024 are for root',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'no such host is known',
+  EAI_AGAIN: 'the name of the host can not be looked up now',
+};
+
 /** Returns the addresses that others reach it at, the best first. */
 async function listenOn(
   api: ReturnType<typeof createApi>,
@@ -131,7 +140,7 @@ async function listenOn(
     await api.listen({ host: listen.host, port: listen.port });
   } catch (cause) {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    const what = reason === 'EADDRINUSE' ? 'another program listens there' : reason;
+    const what = listenFailures[reason] ?? reason;
     throw new DroverError('address-unusable', `can't listen on ${listen.host}:${listen.port}: ${what}`, { cause });
   }
   const { port } = api.server.address() as AddressInfo;

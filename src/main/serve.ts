@@ -1,7 +1,7 @@
 /** `drover server`: a controller that stays up, in this process or in one of its own. */
 import { spawn } from 'node:child_process';
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { ServeOptions, Serving } from '../cli/programs.ts';
 import { DroverError, exitCodes, isErrorCode } from '../model/errors.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
@@ -9,6 +9,7 @@ import { siblingScript } from '../platform/node/scripts.ts';
 import type { ErrorBody } from '../protocol/views.ts';
 import { pause } from '../sdk/pause.ts';
 import { prepareDirectory } from '../store/sqlite/directory.ts';
+import { storeFailure } from '../store/sqlite/failure.ts';
 import { findDirectory } from './folder.ts';
 import { type Host, type HostOptions, type ListenAddress, startHost } from './host.ts';
 
@@ -48,7 +49,7 @@ async function startWhenFree(options: HostOptions): Promise<Host> {
       return await startHost(options);
     } catch (error) {
       const isLocked = error instanceof DroverError && error.code === 'store-locked';
-      const isReady = readAccessFile(accessPath(options.directory)) !== undefined;
+      const isReady = existsSync(accessPath(options.directory));
       if (!isLocked || isReady || performance.now() >= deadline) throw error;
     }
   }
@@ -68,10 +69,9 @@ export function parseListen(text: string): ListenAddress {
 export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Promise<Serving> {
   const directory = findDirectory(dir);
   prepareDirectory(directory);
-  mkdirSync(join(directory, 'logs'), { recursive: true });
   const path = join(directory, 'logs', 'server.err');
   // One that runs here already may have written there: only what comes after that is of this start.
-  const errors = openSync(path, 'a', 0o600);
+  const errors = openErrors(directory, path);
   const begin = fstatSync(errors).size;
   const child = spawn(
     process.execPath,
@@ -93,6 +93,15 @@ export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Pr
     await pause(pollMs);
   }
   throw errorIn(readFileSync(path).subarray(begin).toString()) ?? notUp(directory);
+}
+
+function openErrors(directory: string, path: string): number {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    return openSync(path, 'a', 0o600);
+  } catch (error) {
+    throw storeFailure(error, directory);
+  }
 }
 
 /** What it said with --json, as it would have been said here. */

@@ -4,7 +4,7 @@ import type { Attendance } from '../api/attendance.ts';
 import type { OpenSession, Session, SessionOptions } from '../cli/session.ts';
 import { DroverError, type ErrorCode } from '../model/errors.ts';
 import { printWorkflow } from '../model/ids.ts';
-import { accessPath, readAccessFile, urlsOf } from '../platform/node/access-file.ts';
+import { accessDamaged, accessPath, isAccessDamaged, readAccessFile, urlsOf } from '../platform/node/access-file.ts';
 import { pinnedFetch } from '../platform/node/pinned-fetch.ts';
 import { Client } from '../sdk/client.ts';
 import { pause } from '../sdk/pause.ts';
@@ -81,6 +81,7 @@ async function mustJoin(directory: string, options: JoinOptions): Promise<Joined
   try {
     const joined = await join(directory, options);
     if (joined !== undefined) return joined;
+    if (isAccessDamaged(directory)) throw accessDamaged(directory);
   } catch (error) {
     if (!(error instanceof DroverError && absent.includes(error.code))) throw error;
     if (/certificate/.test(error.message)) throw wrongCertificate(directory, error);
@@ -111,6 +112,7 @@ async function joinOrHost(
       return await startHost({ directory, version, onFatal, isPrivate });
     } catch (error) {
       const isLocked = error instanceof DroverError && error.code === 'store-locked';
+      if (isLocked && isAccessDamaged(directory)) throw accessDamaged(directory, error);
       if (!isLocked || performance.now() >= deadline) throw error;
     }
   }

@@ -1,14 +1,17 @@
 /** Structured logs, a JSON object a line. */
 import { renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type Logger, pino } from 'pino';
+import { DroverError } from '../../model/errors.ts';
 import { type LogLevel, logLevels } from '../../model/limits.ts';
+import { makeDirectory } from './make-directory.ts';
 
 /** A log that has grown beyond this is set aside, in the place of the one before it. */
 const logBytesMax = 10 * 1024 * 1024;
 
 export function openLog(path: string, name: string, given?: LogLevel, bytesMax = logBytesMax): Logger {
+  const destination = openDestination(path);
   let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  const destination = pino.destination({ dest: path, mkdir: true, sync: true });
   const setAside = (): void => {
     renameSync(path, `${path}.1`);
     destination.reopen();
@@ -25,4 +28,14 @@ export function openLog(path: string, name: string, given?: LogLevel, bytesMax =
   const log = pino({ name, level, timestamp: pino.stdTimeFunctions.isoTime, base: { pid: process.pid } }, destination);
   if (level !== wanted) log.warn({ wanted, levels: logLevels }, 'DROVER_LOG_LEVEL is none of the levels');
   return log;
+}
+
+function openDestination(path: string): ReturnType<typeof pino.destination> {
+  try {
+    makeDirectory(dirname(path));
+    return pino.destination({ dest: path, sync: true });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new DroverError('store-unwritable', `the log ${path} can not be written: ${why}`, { cause });
+  }
 }
