@@ -69,6 +69,7 @@ export class LocalWorker {
 
   #onExit(livedMs: number, code: number | null): void {
     if (this.#isEnding) return;
+    if (code === workerExitCodes.locked) return this.#onFailure(lockedFailure(this.#directory));
     // Refused as long as the one before it is not given up: that passes.
     const isQuick = livedMs < quickEndMs && code !== workerExitCodes.refused;
     this.#quickEnds = isQuick ? this.#quickEnds + 1 : 0;
@@ -79,4 +80,12 @@ export class LocalWorker {
     }
     setTimeout(() => !this.#isEnding && this.#start(), code === workerExitCodes.refused ? refusedMs : restartMs);
   }
+}
+
+/** It has waited longer than a worker lives that lost its controller: who has the lock will not go by itself. */
+function lockedFailure(directory: string): DroverError {
+  const lock = join(directory, 'worker', 'lock');
+  return new DroverError('worker-not-starting', `another worker holds ${lock}, and does not end`, {
+    hint: `end the process that 'fuser ${lock}' names; then 'drover resume' goes on, and nothing is lost`,
+  });
 }

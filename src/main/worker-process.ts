@@ -27,7 +27,14 @@ const goodbyeMs = 20;
 const comeBackMs = 1_000;
 
 /** By which whoever started the process tells how it ended. */
-export const workerExitCodes = { stopped: 0, dismissed: 0, 'cut-off': 1, incompatible: 1, refused: 3 } as const;
+export const workerExitCodes = {
+  stopped: 0,
+  dismissed: 0,
+  'cut-off': 1,
+  incompatible: 1,
+  refused: 3,
+  locked: 4,
+} as const;
 
 export interface WorkerProcessOptions {
   readonly access: string;
