@@ -156,7 +156,7 @@ describe('opening', () => {
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.fill(0xff, (Number(page) - 1) * 4096, Number(page) * 4096));
     const store = openSqliteStore(directory);
-    await expect(Array.fromAsync(store.workflowRows())).rejects.toEqual(refusal('store-damaged'));
+    await expect(store.workflowRows()[Symbol.asyncIterator]().next()).rejects.toEqual(refusal('store-damaged'));
     await store.close();
   });
 
