@@ -63,8 +63,9 @@ it.each([
   [['ls', '--dir', ''], "option '--dir <dir>' argument '' is invalid. It is empty", 'drover ls --help'],
   [['run', '--cwd', '', 'a'], "option '--cwd <dir>' argument '' is invalid. It is empty", 'drover run --help'],
   [['worker', '--access', ''], "option '--access <file>' argument '' is invalid.", 'drover worker --help'],
-  [['run', 'cat {}', ':::', 'caf\ufffd'], "'caf\ufffd' is not UTF-8", 'rename the file'],
+  [['run', 'cat {}', ':::', 'caf\ufffd'], "'caf\ufffd' is not UTF-8", 'rename it'],
   [['wait', 'w3', ':::', 'a'], "':::' begins values for 'drover run' and 'drover submit' only", 'drover run --help'],
+  [['help', 'rum'], "unknown command 'rum'", "see 'drover --help'"],
   [['ls', 'w1'], "too many arguments for 'ls'", 'drover ls --help'],
 ])('refuses %j', async (argv, message, hint) => {
   expect(await bench.drover(...argv)).toBe(2);
@@ -107,6 +108,12 @@ it.each([
   bench.env.files.set('/me/a', '\n# nothing\n');
   expect(await bench.drover('run', '--dry-run', ...argv)).toBe(0);
   expect(bench.env.stderr.text).toContain(`drover: ${why}`);
+});
+
+it('says which variable tasks do not see as it is', async () => {
+  bench.env.variables.NAME = 'caf\ufffd';
+  await bench.drover('run', '--dry-run', 'x', '--array', '1');
+  expect(bench.env.stderr.text).toContain('drover: tasks see the variable NAME changed: it is not UTF-8\n');
 });
 
 it('says a usage error in JSON where that is wanted', async () => {

@@ -32,7 +32,7 @@ function checkText(words: readonly string[]): void {
   const bad = words.find((word) => word.includes('\ufffd'));
   if (bad === undefined) return;
   throw new DroverError('bad-input', `'${bad}' is not UTF-8`, {
-    hint: 'rename the file, or let a shell find it within the task: a pattern such as *.txt in a script or a task file',
+    hint: 'rename it, or let a shell find it within the task: a pattern such as *.txt in a script or a task file',
   });
 }
 
@@ -68,6 +68,7 @@ async function parse(words: readonly string[], sources: readonly string[], conte
     if (!(error instanceof CommanderError)) throw error;
     code = isHelp(error) ? exitCodes.ok : exitCodes.usage;
     if (code !== exitCodes.ok && error.code !== 'commander.help') throw usageError(error, words);
+    if (code !== exitCodes.ok && words[0] === 'help') throw unknownTopic(words);
   }
   if (printed.out !== '') await env.stdout.write(printed.out);
   if (printed.err !== '') await env.stderr.write(printed.err);
@@ -84,6 +85,9 @@ function usageError({ message }: CommanderError, [command = '']: readonly string
     /^[a-z]+$/.test(command) && !what.startsWith('unknown command') ? `drover ${command} --help` : 'drover --help';
   return new DroverError('bad-input', what, { hint: `${guess}see '${page}'` });
 }
+
+const unknownTopic = ([, topic]: readonly string[]): DroverError =>
+  new DroverError('bad-input', `unknown command '${topic}'`, { hint: "see 'drover --help'" });
 
 async function fail(env: CliEnv, error: unknown, isJson: boolean): Promise<number> {
   const isKnown = error instanceof DroverError;

@@ -78,7 +78,7 @@ describe('a command line is refused, with what to type instead:', () => {
         done({ code: child.exitCode, stdout, stderr }),
       );
     });
-    expectRefusal(ended, "'caf\ufffd' is not UTF-8", 'rename the file');
+    expectRefusal(ended, "'caf\ufffd' is not UTF-8", 'rename it');
   });
 });
 
@@ -88,6 +88,7 @@ describe.each(['run', 'submit'])('%s refuses', (command) => {
     ['an empty name', [''], 'the name of the task file is empty', 'name a file'],
     ['a missing file', ['ls -l'], 'no such file: ls -l', `echo 'ls -l' | drover ${command} -`],
     ['a directory', ['folder'], 'folder is a directory', 'name a file'],
+    ['what can not be read', ['/proc/self/mem'], "can't read /proc/self/mem: EIO", 'name a file that you may read'],
     ['two files', ['good', 'nul'], 'one argument was expected, not 2', `cat good nul | drover ${command} -`],
     ['binary rubbish', ['binary'], 'binary, line 1: not UTF-8', 'is this the right file?'],
     ['a NUL byte', ['nul'], 'nul, line 1: has a NUL byte', 'is this the right file?'],

@@ -73,7 +73,9 @@ export function renderTask(task: TaskDetail): string {
     ['not until', notBefore && showTime(notBefore)],
   ]);
   if (history.length === 0) return facts;
-  return `${facts}\n${renderAttempts(history)}\noutput:   drover logs ${id}\n          drover logs ${id} --stderr\n`;
+  const attempts = `${facts}\n${renderAttempts(history)}`;
+  if (history.every(({ startedAt }) => startedAt === undefined)) return attempts;
+  return `${attempts}\noutput:   drover logs ${id}\n          drover logs ${id} --stderr\n`;
 }
 
 function renderAttempts(attempts: readonly AttemptView[]): string {

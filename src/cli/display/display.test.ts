@@ -287,6 +287,8 @@ describe('details', () => {
 
   it('of a task that has not started, and of a barrier', () => {
     expect(renderTask({ ...task, history: [], pendingDependencies: 2 })).not.toContain('drover logs');
+    const history = task.history.map(({ startedAt: _, ...attempt }) => attempt);
+    expect(renderTask({ ...task, history })).not.toContain('drover logs');
     expect(renderTasks([{ id: 'w3.2', index: 2, state: 'waiting', attempts: 0 }])).toContain('--- barrier ---');
   });
 

@@ -33,6 +33,7 @@ export function inputsOf(env: CliEnv, command: InputCommand, words: readonly str
   };
   const items = itemsOf(env, words, { ...options, typed: `drover ${command}`, remark });
   const spec = workflowSpecOf(env, options);
+  for (const name of garbledIn(spec.env)) remark(`tasks see the variable ${name} changed: it is not UTF-8`);
   const isTyped = words[0] === '-' && env.isStdinTerminal;
   return {
     items,
@@ -40,6 +41,11 @@ export function inputsOf(env: CliEnv, command: InputCommand, words: readonly str
     note: isTyped ? 'drover: type a command a line, then Ctrl-D' : undefined,
     remarks: (tasks) => (tasks === 0 ? [...remarks, `drover: ${nothingIn(words, options)}`] : remarks),
   };
+}
+
+/** What Node could not decode it has replaced. */
+function garbledIn(environment: Readonly<Record<string, string>>): string[] {
+  return Object.keys(environment).filter((name) => `${name}${environment[name]}`.includes('\ufffd'));
 }
 
 function nothingIn([input = '']: readonly string[], { sources }: InputOptions): string {
