@@ -1,6 +1,6 @@
 /** The worker that a hosting command runs: a child process in a session of its own, started again when it dies. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DroverError } from '../model/errors.ts';
 import { accessPath } from '../platform/node/access-file.ts';
@@ -71,15 +71,19 @@ export class LocalWorker {
     if (this.#isEnding) return;
     if (code === workerExitCodes.locked) return this.#onFailure(lockedFailure(this.#directory));
     // Refused as long as the one before it is not given up: that passes.
-    const isQuick = livedMs < quickEndMs && code !== workerExitCodes.refused;
+    const isQuick = code === workerExitCodes.unstartable || (livedMs < quickEndMs && code !== workerExitCodes.refused);
     this.#quickEnds = isQuick ? this.#quickEnds + 1 : 0;
     if (this.#quickEnds >= quickEndsMax) {
-      const path = join(this.#directory, 'logs', 'worker.err');
-      this.#onFailure(new DroverError('worker-not-starting', `the worker ends right after its start (see ${path})`));
+      this.#onFailure(quickEndFailure(join(this.#directory, 'logs', 'worker.err')));
       return;
     }
     setTimeout(() => !this.#isEnding && this.#start(), code === workerExitCodes.refused ? refusedMs : restartMs);
   }
+}
+
+function quickEndFailure(path: string): DroverError {
+  const last = readFileSync(path, 'utf8').trimEnd().split('\n').at(-1) || 'it does not say why';
+  return new DroverError('worker-not-starting', `the worker ends right after its start: ${last} (see ${path})`);
 }
 
 /** It has waited longer than a worker lives that lost its controller: who has the lock will not go by itself. */

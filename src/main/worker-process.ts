@@ -34,6 +34,7 @@ export const workerExitCodes = {
   incompatible: 1,
   refused: 3,
   locked: 4,
+  unstartable: 5,
 } as const;
 
 export interface WorkerProcessOptions {

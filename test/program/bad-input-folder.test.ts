@@ -80,7 +80,8 @@ interface Refusal {
 /** Both to people and as JSON. */
 async function expectRefusal(args: readonly string[], { code, wrong, todo }: Refusal): Promise<void> {
   const ended = await here.run([...args, '--json']);
-  const { error } = JSON.parse(ended.stdout) as { error: { message: string; hint: string } };
+  const { error } = lastJson(ended.stdout) as { error: { message: string; hint: string } };
+  expect(ended.stdout.replace(/^\{"type":"progress".*\n/gm, '')).toBe(`${JSON.stringify({ error })}\n`);
   expect(ended.code).toBe(code);
   expect(error).toMatchObject({ message: expect.stringContaining(wrong), hint: expect.stringContaining(todo) });
   expect(ended.stderr).toContain(`drover: ${error.message}\n  ${error.hint}\n`);
@@ -184,6 +185,12 @@ describe('a folder is refused and left as it is, and from its backup goes on,', 
       { ...inTheWay, wrong: 'tokens.json can not be written: EISDIR' },
     ],
     ['when a file is in the place of the logs', () => replace('logs', 'file'), all, { ...inTheWay, wrong: 'logs' }],
+    [
+      'when a file is in the place of the worker',
+      () => replace('worker', 'file'),
+      [run],
+      { code: 4, wrong: 'the worker ends right after its start: the worker can not use', todo: "the worker's log" },
+    ],
     [
       'when a file is in the place of the output',
       () => replace('output', 'file'),
