@@ -32,7 +32,7 @@ async function startStuck(): Promise<typeof stuck> {
   const hold = 'exec 9>"$0"; flock -x 9; echo held; exec sleep 300';
   const holder = spawn('sh', ['-c', hold, lock], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(holder.stdout, 'data');
-  return { place: elsewhere, lock, holder, ended: elsewhere.run(run) };
+  return { place: elsewhere, lock, holder, ended: elsewhere.start(run).ended };
 }
 
 /** A place where w1 has run. */
