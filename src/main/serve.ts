@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ServeOptions, Serving } from '../cli/programs.ts';
 import { DroverError, exitCodes, isErrorCode } from '../model/errors.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
+import { onDisk } from '../platform/node/disk-failure.ts';
 import { siblingScript } from '../platform/node/scripts.ts';
 import type { ErrorBody } from '../protocol/views.ts';
 import { pause } from '../sdk/pause.ts';
@@ -68,10 +69,12 @@ export function parseListen(text: string): ListenAddress {
 export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Promise<Serving> {
   const directory = findDirectory(dir);
   prepareDirectory(directory);
-  mkdirSync(join(directory, 'logs'), { recursive: true });
   const path = join(directory, 'logs', 'server.err');
   // One that runs here already may have written there: only what comes after that is of this start.
-  const errors = openSync(path, 'a', 0o600);
+  const errors = onDisk(path, () => {
+    mkdirSync(join(directory, 'logs'), { recursive: true });
+    return openSync(path, 'a', 0o600);
+  });
   const begin = fstatSync(errors).size;
   const child = spawn(
     process.execPath,

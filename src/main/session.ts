@@ -129,8 +129,19 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
     }
     prepareDirectory(directory);
     const isPrivate = options.slots === undefined;
-    const found = await joinOrHost(directory, version, { ...joining, isPrivate }, onFatal);
-    return 'client' in found ? joinedSession(found, submits) : hostedSession(found, directory, options, onFatal);
+    let worker: LocalWorker | undefined;
+    // What a worker still reported would be lost, and what it still ran would run on for nobody.
+    const onEnd = (error: unknown): void => {
+      worker?.endNow();
+      onFatal(error);
+    };
+    const found = await joinOrHost(directory, version, { ...joining, isPrivate }, onEnd);
+    if ('client' in found) return joinedSession(found, submits);
+    const startWorker = (slots: number): LocalWorker => {
+      worker = new LocalWorker(directory, slots, onEnd);
+      return worker;
+    };
+    return hostedSession(found, options, startWorker);
   };
 }
 
@@ -144,12 +155,11 @@ function joinedSession({ client, url }: Joined, isAnnounced: boolean): Session {
 
 async function hostedSession(
   { shell, attendance, access, close }: Host,
-  directory: string,
   { slots }: SessionOptions,
-  onFatal: (error: unknown) => void,
+  startWorker: (slots: number) => LocalWorker,
 ): Promise<Session> {
   const interrupted = slots === undefined ? await leftRunning(shell) : await haltInterrupted(shell);
-  const worker = slots === undefined ? undefined : new LocalWorker(directory, slots, onFatal);
+  const worker = slots === undefined ? undefined : startWorker(slots);
   const endWork = async (): Promise<void> => {
     const { sessions } = shell.controller;
     await settled(shell, fetchMsMax, () => sessions.pulls.left === 0);

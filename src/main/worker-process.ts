@@ -130,6 +130,7 @@ export class WorkerProcess {
       exit: async (end, why, sayGoodbye) => {
         await this.#spawner?.stop(endGraceMs, endMostMs);
         sayGoodbye();
+        cleanUp(this.#means.directory);
         this.#shell = undefined;
         setTimeout(() => this.#onExit(end, why), goodbyeMs);
       },
@@ -168,7 +169,7 @@ async function lockDirectory(
   });
 }
 
-/** Segments and scratch of an earlier holder: what the controller had not taken of them is gone with it. */
+/** Segments and scratch of an earlier instance, or in the end: what the controller had not taken of them is gone with it. */
 function cleanUp(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(directory)) {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onDisk } from './disk-failure.ts';
 
 export interface AccessFile {
   readonly version: 1;
@@ -41,8 +42,15 @@ export const writeAccessFile = (directory: string, access: AccessFile): void =>
 /** Renamed into place: a reader never sees half of it. */
 function writePrivately(path: string, content: object): void {
   const aside = `${path}.${process.pid}`;
-  writeFileSync(aside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  renameSync(aside, path);
+  try {
+    onDisk(path, () => {
+      writeFileSync(aside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+      renameSync(aside, path);
+    });
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
+  }
 }
 
 /** Undefined when there is none, or one that this version can't read. */

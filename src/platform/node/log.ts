@@ -2,13 +2,14 @@
 import { renameSync, statSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
 import { type LogLevel, logLevels } from '../../model/limits.ts';
+import { onDisk } from './disk-failure.ts';
 
 /** A log that has grown beyond this is set aside, in the place of the one before it. */
 const logBytesMax = 10 * 1024 * 1024;
 
 export function openLog(path: string, name: string, given?: LogLevel, bytesMax = logBytesMax): Logger {
   let size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  const destination = pino.destination({ dest: path, mkdir: true, sync: true });
+  const destination = onDisk(path, () => pino.destination({ dest: path, mkdir: true, sync: true }));
   const setAside = (): void => {
     renameSync(path, `${path}.1`);
     destination.reopen();

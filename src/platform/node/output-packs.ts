@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DroverError } from '../../model/errors.ts';
+import { diskFailure, onDisk } from './disk-failure.ts';
 
 interface PackWrite {
   readonly file: number;
@@ -16,7 +16,7 @@ export class NodeOutputPacks {
 
   constructor(directory: string) {
     this.#directory = directory;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    onDisk(directory, () => mkdirSync(directory, { recursive: true, mode: 0o700 }));
   }
 
   async write(writes: readonly PackWrite[]): Promise<void> {
@@ -28,8 +28,8 @@ export class NodeOutputPacks {
         touched.add(handle);
       }
       for (const handle of touched) await handle.datasync();
-    } catch (cause) {
-      throw new DroverError('store-unwritable', `output can't be written to ${this.#directory}: ${cause}`, { cause });
+    } catch (error) {
+      throw diskFailure(this.#directory, error);
     }
   }
 
