@@ -27,3 +27,18 @@ export function openLog(path: string, name: string, given?: LogLevel, bytesMax =
   if (level !== wanted) log.warn({ wanted, levels: logLevels }, 'DROVER_LOG_LEVEL is none of the levels');
   return log;
 }
+
+const complaintsPerSecondMax = 10;
+
+/** For complaints of whoever reaches the port: they must not keep the disk busy with lines. */
+export function sparingly(say: (facts: object, message: string) => void) {
+  let since = 0;
+  let said = 0;
+  return (facts: object, message: string): void => {
+    if (performance.now() - since > 1_000) {
+      since = performance.now();
+      said = 0;
+    }
+    if (said++ < complaintsPerSecondMax) say(facts, message);
+  };
+}
