@@ -5,6 +5,7 @@ import type { OpenSession, Session, SessionOptions } from '../cli/session.ts';
 import { DroverError, type ErrorCode } from '../model/errors.ts';
 import { printWorkflow } from '../model/ids.ts';
 import { accessPath, readAccessFile, urlsOf } from '../platform/node/access-file.ts';
+import { slotsNote } from '../platform/node/descriptors.ts';
 import { pinnedFetch } from '../platform/node/pinned-fetch.ts';
 import { Client } from '../sdk/client.ts';
 import { pause } from '../sdk/pause.ts';
@@ -172,11 +173,14 @@ async function hostedSession(
     client: new Client(clientAccess(access.url, access.token, access.certificate)),
     url: access.url,
     isJoined: false,
-    notes: interrupted.map((id) =>
-      slots === undefined
-        ? `nobody runs ${id} now; 'drover resume ${id}' or a server continues it`
-        : `${id} was interrupted; 'drover resume ${id}' continues it`,
-    ),
+    notes: [
+      ...interrupted.map((id) =>
+        slots === undefined
+          ? `nobody runs ${id} now; 'drover resume ${id}' or a server continues it`
+          : `${id} was interrupted; 'drover resume ${id}' continues it`,
+      ),
+      ...slotNotes(slots),
+    ],
     waitForOthers: (onWait) => waitForOthers(shell, attendance, onWait),
     // A command that only looks has let no worker in: a resume may adopt what those of a host that died still run.
     close: async () => {
@@ -184,6 +188,11 @@ async function hostedSession(
       await close();
     },
   };
+}
+
+function slotNotes(slots: number | undefined): string[] {
+  const note = slots === undefined ? undefined : slotsNote(slots);
+  return note === undefined ? [] : [note];
 }
 
 /** What another host left going on is halted by one that takes over, so that nothing starts unasked. */

@@ -7,6 +7,7 @@ import { DroverError } from '../model/errors.ts';
 import type { Clock, LinkAddress, Log } from '../platform/env.ts';
 import { readAccessFile, urlsOf } from '../platform/node/access-file.ts';
 import { realClock } from '../platform/node/clock.ts';
+import { slotsWithin } from '../platform/node/descriptors.ts';
 import { takeHostLock } from '../platform/node/host-lock.ts';
 import { type Libc, loadLibc } from '../platform/node/libc.ts';
 import { nodeOutputFiles } from '../platform/node/output-files.ts';
@@ -92,7 +93,8 @@ export class WorkerProcess {
   }
 
   #begin(): void {
-    const { slots, access, isStanding } = this.#options;
+    const { access, isStanding } = this.#options;
+    const slots = slotsWithin(this.#options.slots);
     const { clock, libc, log, directory } = this.#means;
     const reaped = reapTagged(`${reapVariable}=${directory}`);
     if (reaped > 0) log.warn({ reaped }, 'killed what an earlier worker had left running');
