@@ -26,8 +26,10 @@ export const linkBacklogBytesMax = 64 * 1024 * 1024;
 
 /** Output that travels with the end of an attempt, per stream; the rest is fetched. */
 export const outputTailBytesMax = 64 * 1024;
-/** One piece of fetched output. */
-export const outputChunkBytesMax = 128 * 1024;
+/** One piece of fetched output: each costs two syncs, and a thousand workers may send one at the same time. */
+export const outputChunkBytesMax = 256 * 1024;
+/** One answer to a client that reads stored output: each costs a look at all pieces of the stream. */
+export const outputReadBytesMax = 1024 * 1024;
 /** One packed output file of the controller. */
 export const outputFileBytesMax = 256 * 1024 * 1024;
 
