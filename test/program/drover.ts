@@ -25,6 +25,8 @@ export interface StartOptions {
   readonly env?: Record<string, string>;
   /** A program that runs the launcher, with its arguments, such as `nsenter`. */
   readonly via?: readonly string[];
+  /** Instead of the launcher. */
+  readonly program?: readonly string[];
 }
 
 export interface Place {
@@ -36,10 +38,14 @@ export interface Place {
   remove(): void;
 }
 
-function startIn(cwd: string, args: readonly string[], { input = '', env = {}, via = [] }: StartOptions = {}): Running {
-  const [program = launcher, ...words] = [...via, launcher, ...args];
+function startIn(
+  cwd: string,
+  args: readonly string[],
+  { input = '', env = {}, via = [], program = [launcher] }: StartOptions = {},
+): Running {
+  const [first = launcher, ...words] = [...via, ...program, ...args];
   // A session of its own, as a terminal's foreground job has: signals to it are not for the tests.
-  const child = spawn(program, words, { cwd, env: { ...process.env, ...env }, detached: true });
+  const child = spawn(first, words, { cwd, env: { ...process.env, ...env }, detached: true });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

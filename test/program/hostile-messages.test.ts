@@ -1,4 +1,6 @@
 /** What is not of the protocol between workers and a real server: the link that brings it ends, and nothing else. */
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { controlPath, outputPath, workerProtocolVersion } from '../../src/protocol/worker.ts';
@@ -68,6 +70,23 @@ describe('a worker', () => {
     expect(JSON.parse(await said)).toEqual([{ t: 'refused', code: 'protocol-version', message }]);
     await ended;
     await until('a line in the log', () => victim.log().includes('a worker was refused'));
+  });
+
+  it('built for another version ends with exit 3, and says which versions and what to do', async () => {
+    const root = join(import.meta.dirname, '..', '..');
+    const other = join(here.path, 'other');
+    cpSync(join(root, '.bundle'), join(other, '.bundle'), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(other, 'node_modules'));
+    cpSync(join(root, 'package.json'), join(other, 'package.json'));
+    for (const name of readdirSync(join(other, '.bundle')).filter((one) => one.endsWith('.js'))) {
+      const path = join(other, '.bundle', name);
+      writeFileSync(path, readFileSync(path, 'utf8').replace(/(workerProtocolVersion = )\d+/, '$199'));
+    }
+    const cli = join(other, '.bundle', 'cli.js');
+    const { code, stderr } = await here.run(['worker'], { program: [process.execPath, cli] });
+    expect(code).toBe(3);
+    expect(stderr).toContain(`the worker speaks protocol 99, the controller ${workerProtocolVersion}`);
+    expect(stderr).toContain('run the same version of Drover on both sides');
   });
 });
 
