@@ -29,7 +29,7 @@ export const outputTailBytesMax = 64 * 1024;
 /** One piece of fetched output: each costs two syncs, and a thousand workers may send one at the same time. */
 export const outputChunkBytesMax = 256 * 1024;
 /** One answer to a client that reads stored output: each costs a look at all pieces of the stream. */
-export const outputReadBytesMax = 1024 * 1024;
+export const outputReadBytesMax = 512 * 1024;
 /** One packed output file of the controller. */
 export const outputFileBytesMax = 256 * 1024 * 1024;
 
