@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import type { ServeOptions, Serving } from '../cli/programs.ts';
 import { DroverError, exitCodes, isErrorCode } from '../model/errors.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
+import { onDisk } from '../platform/node/disk-failure.ts';
 import { siblingScript } from '../platform/node/scripts.ts';
 import type { ErrorBody } from '../protocol/views.ts';
 import { pause } from '../sdk/pause.ts';
 import { prepareDirectory } from '../store/sqlite/directory.ts';
-import { storeFailure } from '../store/sqlite/failure.ts';
 import { findDirectory } from './folder.ts';
 import { type Host, type HostOptions, type ListenAddress, startHost } from './host.ts';
 
@@ -71,7 +71,7 @@ export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Pr
   prepareDirectory(directory);
   const path = join(directory, 'logs', 'server.err');
   // One that runs here already may have written there: only what comes after that is of this start.
-  const errors = openErrors(directory, path);
+  const errors = openErrors(path);
   const begin = fstatSync(errors).size;
   const child = spawn(
     process.execPath,
@@ -95,13 +95,11 @@ export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Pr
   throw errorIn(readFileSync(path).subarray(begin).toString()) ?? notUp(directory);
 }
 
-function openErrors(directory: string, path: string): number {
-  try {
+function openErrors(path: string): number {
+  return onDisk(path, () => {
     mkdirSync(dirname(path), { recursive: true });
     return openSync(path, 'a', 0o600);
-  } catch (error) {
-    throw storeFailure(error, directory);
-  }
+  });
 }
 
 /** What it said with --json, as it would have been said here. */

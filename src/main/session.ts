@@ -5,6 +5,7 @@ import type { OpenSession, Session, SessionOptions } from '../cli/session.ts';
 import { DroverError, type ErrorCode } from '../model/errors.ts';
 import { printWorkflow } from '../model/ids.ts';
 import { accessDamaged, accessPath, isAccessDamaged, readAccessFile, urlsOf } from '../platform/node/access-file.ts';
+import { slotsNote } from '../platform/node/descriptors.ts';
 import { pinnedFetch } from '../platform/node/pinned-fetch.ts';
 import { Client } from '../sdk/client.ts';
 import { pause } from '../sdk/pause.ts';
@@ -131,8 +132,19 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
     }
     prepareDirectory(directory);
     const isPrivate = options.slots === undefined;
-    const found = await joinOrHost(directory, version, { ...joining, isPrivate }, onFatal);
-    return 'client' in found ? joinedSession(found, submits) : hostedSession(found, directory, options, onFatal);
+    let worker: LocalWorker | undefined;
+    // What a worker still reported would be lost, and what it still ran would run on for nobody.
+    const onEnd = (error: unknown): void => {
+      worker?.endNow();
+      onFatal(error);
+    };
+    const found = await joinOrHost(directory, version, { ...joining, isPrivate }, onEnd);
+    if ('client' in found) return joinedSession(found, submits);
+    const startWorker = (slots: number): LocalWorker => {
+      worker = new LocalWorker(directory, slots, onEnd);
+      return worker;
+    };
+    return hostedSession(found, options, startWorker);
   };
 }
 
@@ -146,12 +158,11 @@ function joinedSession({ client, url }: Joined, isAnnounced: boolean): Session {
 
 async function hostedSession(
   { shell, attendance, access, close }: Host,
-  directory: string,
   { slots }: SessionOptions,
-  onFatal: (error: unknown) => void,
+  startWorker: (slots: number) => LocalWorker,
 ): Promise<Session> {
   const interrupted = slots === undefined ? await leftRunning(shell) : await haltInterrupted(shell);
-  const worker = slots === undefined ? undefined : new LocalWorker(directory, slots, onFatal);
+  const worker = slots === undefined ? undefined : startWorker(slots);
   const endWork = async (): Promise<void> => {
     const { sessions } = shell.controller;
     await settled(shell, fetchMsMax, () => sessions.pulls.left === 0);
@@ -164,11 +175,14 @@ async function hostedSession(
     client: new Client(clientAccess(access.url, access.token, access.certificate)),
     url: access.url,
     isJoined: false,
-    notes: interrupted.map((id) =>
-      slots === undefined
-        ? `nobody runs ${id} now; 'drover resume ${id}' or a server continues it`
-        : `${id} was interrupted; 'drover resume ${id}' continues it`,
-    ),
+    notes: [
+      ...interrupted.map((id) =>
+        slots === undefined
+          ? `nobody runs ${id} now; 'drover resume ${id}' or a server continues it`
+          : `${id} was interrupted; 'drover resume ${id}' continues it`,
+      ),
+      ...slotNotes(slots),
+    ],
     waitForOthers: (onWait) => waitForOthers(shell, attendance, onWait),
     // A command that only looks has let no worker in: a resume may adopt what those of a host that died still run.
     close: async () => {
@@ -176,6 +190,11 @@ async function hostedSession(
       await close();
     },
   };
+}
+
+function slotNotes(slots: number | undefined): string[] {
+  const note = slots === undefined ? undefined : slotsNote(slots);
+  return note === undefined ? [] : [note];
 }
 
 /** What another host left going on is halted by one that takes over, so that nothing starts unasked. */

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-const launcher = resolve(import.meta.dirname, '..', '..', 'drover');
+export const launcher = resolve(import.meta.dirname, '..', '..', 'drover');
 
 export interface Ended {
   readonly code: number | null;
@@ -20,18 +20,32 @@ export interface Running {
   stderr(): string;
 }
 
+export interface StartOptions {
+  readonly input?: string;
+  readonly env?: Record<string, string>;
+  /** A program that runs the launcher, with its arguments, such as `nsenter`. */
+  readonly via?: readonly string[];
+  /** Instead of the launcher. */
+  readonly program?: readonly string[];
+}
+
 export interface Place {
   readonly path: string;
-  run(args: readonly string[], options?: { input?: string; env?: Record<string, string> }): Promise<Ended>;
-  start(args: readonly string[], input?: string): Running;
+  run(args: readonly string[], options?: StartOptions): Promise<Ended>;
+  start(args: readonly string[], input?: string, options?: StartOptions): Running;
   /** The last line of what was printed, as JSON. */
   json(args: readonly string[]): Promise<Record<string, unknown>>;
   remove(): void;
 }
 
-function startIn(cwd: string, args: readonly string[], input = '', env: Record<string, string> = {}): Running {
+function startIn(
+  cwd: string,
+  args: readonly string[],
+  { input = '', env = {}, via = [], program = [launcher] }: StartOptions = {},
+): Running {
+  const [first = launcher, ...words] = [...via, ...program, ...args];
   // A session of its own, as a terminal's foreground job has: signals to it are not for the tests.
-  const child = spawn(launcher, [...args], { cwd, env: { ...process.env, ...env }, detached: true });
+  const child = spawn(first, words, { cwd, env: { ...process.env, ...env }, detached: true });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -54,9 +68,9 @@ export function place(): Place {
   const started: Running[] = [];
   return {
     path,
-    run: (args, { input, env } = {}) => startIn(path, args, input, env).ended,
-    start: (args, input) => {
-      const running = startIn(path, args, input);
+    run: (args, options) => startIn(path, args, options).ended,
+    start: (args, input = '', options = {}) => {
+      const running = startIn(path, args, { ...options, input });
       started.push(running);
       return running;
     },

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DroverError } from '../../model/errors.ts';
+import { onDisk } from './disk-failure.ts';
 
 export interface AccessFile {
   readonly version: 1;
@@ -43,12 +44,13 @@ export const writeAccessFile = (directory: string, access: AccessFile): void =>
 function writePrivately(path: string, content: object): void {
   const aside = `${path}.${process.pid}`;
   try {
-    writeFileSync(aside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-    renameSync(aside, path);
-  } catch (cause) {
+    onDisk(path, () => {
+      writeFileSync(aside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+      renameSync(aside, path);
+    });
+  } catch (error) {
     rmSync(aside, { force: true });
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new DroverError('store-unwritable', `${path} can not be written: ${why}`, { cause });
+    throw error;
   }
 }
 

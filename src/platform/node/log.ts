@@ -2,8 +2,8 @@
 import { renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Logger, pino } from 'pino';
-import { DroverError } from '../../model/errors.ts';
 import { type LogLevel, logLevels } from '../../model/limits.ts';
+import { onDisk } from './disk-failure.ts';
 import { makeDirectory } from './make-directory.ts';
 
 /** A log that has grown beyond this is set aside, in the place of the one before it. */
@@ -31,11 +31,23 @@ export function openLog(path: string, name: string, given?: LogLevel, bytesMax =
 }
 
 function openDestination(path: string): ReturnType<typeof pino.destination> {
-  try {
+  return onDisk(path, () => {
     makeDirectory(dirname(path));
     return pino.destination({ dest: path, sync: true });
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new DroverError('store-unwritable', `the log ${path} can not be written: ${why}`, { cause });
-  }
+  });
+}
+
+const complaintsPerSecondMax = 10;
+
+/** For complaints of whoever reaches the port: they must not keep the disk busy with lines. */
+export function sparingly(say: (facts: object, message: string) => void) {
+  let since = 0;
+  let said = 0;
+  return (facts: object, message: string): void => {
+    if (performance.now() - since > 1_000) {
+      since = performance.now();
+      said = 0;
+    }
+    if (said++ < complaintsPerSecondMax) say(facts, message);
+  };
 }

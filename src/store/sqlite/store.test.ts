@@ -56,6 +56,18 @@ async function wholeBatches(at: string): Promise<number> {
 }
 
 describe('a commit', () => {
+  it.each(['removed', 'replaced'])(
+    'to a file that was %s while it was in use fails, rather than being lost',
+    async (how) => {
+      const store = openSqliteStore(directory);
+      await store.commit(batchOf({}));
+      rmSync(file);
+      if (how === 'replaced') writeFileSync(file, '');
+      await expect(store.commit(batchOf({}))).rejects.toThrow(refusal('store-damaged'));
+      await store.close();
+    },
+  );
+
   it('that was acknowledged survives kill -9, and one that was not is there as a whole or not at all', async () => {
     for (const killAfter of [1, 2, 3, 5, 8, 13, 21, 34, 55, 89]) {
       const child = spawn(process.execPath, [committer, directory], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -71,22 +71,27 @@ function prepare(database: DatabaseSync, path: string): void {
   });
 }
 
+const inodeOf = (path: string): bigint | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+
 class SqliteStore extends SqliteReader implements Store {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #writer: SqliteWriter;
+  readonly #inode: bigint | undefined;
   #hasFailed = false;
 
   constructor(database: DatabaseSync, path: string) {
     super(database, path);
     this.#database = database;
     this.#path = path;
+    this.#inode = inodeOf(path);
     this.#writer = new SqliteWriter(database);
   }
 
   async commit(batch: Batch): Promise<void> {
     assert(!this.#hasFailed, 'nothing is committed after a commit that failed');
     try {
+      this.#mustBeThere();
       this.#writer.write(batch);
     } catch (error) {
       this.#hasFailed = true;
@@ -96,5 +101,13 @@ class SqliteStore extends SqliteReader implements Store {
 
   async close(): Promise<void> {
     this.#database.close();
+  }
+
+  /** SQLite would go on with a file that has no name any more, and with the process all of it would be gone. */
+  #mustBeThere(): void {
+    if (inodeOf(this.#path) === this.#inode) return;
+    throw new DroverError('store-damaged', `${this.#path} was removed or replaced while it was in use`, {
+      hint: 'what was in it is lost, unless there is a backup; the next run begins anew',
+    });
   }
 }
