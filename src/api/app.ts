@@ -5,6 +5,7 @@ import { type FastifyServerFactory, fastify } from 'fastify';
 import type { ControllerShell } from '../controller/shell.ts';
 import { submitBodyBytesMax } from '../model/limits.ts';
 import type { Attendance } from './attendance.ts';
+import { answerBroken, asDroverError, bodyOf } from './errors.ts';
 
 export interface ApiOptions {
   readonly shell: ControllerShell;
@@ -12,7 +13,7 @@ export interface ApiOptions {
   readonly version: string;
   /** Constant in time, so that a token can't be found out by measuring. */
   isSame(given: string, expected: string): boolean;
-  /** Off loopback the server speaks TLS; who makes it knows how. */
+  /** Its limits, and TLS off loopback: who makes it knows how. */
   readonly createServer?: FastifyServerFactory;
   readonly attendance: Attendance;
   /** A client asked the controller to end; called after the answer is out. Absent where it ends with its command. */
@@ -23,8 +24,11 @@ export const makeApp = (createServer: ApiOptions['createServer']) =>
   fastify({
     bodyLimit: submitBodyBytesMax,
     forceCloseConnections: true,
-    requestTimeout: 60_000,
-    keepAliveTimeout: 60_000,
+    clientErrorHandler: answerBroken,
+    frameworkErrors: (error, _, reply) => {
+      const known = asDroverError(error);
+      reply.raw.writeHead(known.status, { 'content-type': 'application/json' }).end(JSON.stringify(bodyOf(known)));
+    },
     ...(createServer === undefined ? {} : { serverFactory: createServer }),
   })
     .setValidatorCompiler(TypeBoxValidatorCompiler)

@@ -1,13 +1,13 @@
 /** Output of attempts: from the packed files once the controller has it, from the worker as long as it does not. */
 import type { ControllerShell } from '../controller/shell.ts';
 import type { AttemptId } from '../model/ids.ts';
-import { outputChunkBytesMax } from '../model/limits.ts';
+import { outputChunkBytesMax, outputReadBytesMax } from '../model/limits.ts';
 import type { OutputStream } from '../model/states.ts';
 
 export interface StoredOutput {
   /** Where the last piece that is here ends. */
   readonly bytes: number;
-  /** Where the first piece beyond that offset begins, if there is one. */
+  /** Where the first piece beyond that offset begins, or the last one ends; undefined from there on. */
   nextAfter(offset: number): number | undefined;
   read(offset: number, limit: number): Promise<Uint8Array>;
 }
@@ -36,12 +36,17 @@ export async function storedOutput(
       const skip = from - piece.offset;
       if (skip >= piece.length) continue;
       const length = Math.min(left, piece.length - skip);
-      parts.push(await shell.packs.read(piece.file, piece.position + skip, length));
-      from += length;
+      const part = await shell.packs.read(piece.file, piece.position + skip, length);
+      parts.push(part);
+      from += part.length;
+      if (part.length < length) break;
     }
     return Buffer.concat(parts);
   };
-  const nextAfter = (offset: number): number | undefined => pieces.find((piece) => piece.offset > offset)?.offset;
+  const nextAfter = (offset: number): number | undefined => {
+    if (offset >= bytes) return undefined;
+    return pieces.find((piece) => piece.offset > offset)?.offset ?? bytes;
+  };
   return { bytes, nextAfter, read };
 }
 
@@ -81,7 +86,7 @@ async function readOnce(
     return (record !== undefined && record.state !== 'ended') || shell.controller.sessions.pulls.isPulling(attempt);
   });
   const output = await storedOutput(shell, attempt, stream);
-  const data = await output.read(offset, outputChunkBytesMax);
+  const data = await output.read(offset, outputReadBytesMax);
   // A stretch that will not come any more is left out, and the reader sees by how much the offset jumps.
   const gapEnd = !isLive && data.length === 0 ? output.nextAfter(offset) : undefined;
   const nextOffset = gapEnd ?? offset + data.length;

@@ -53,7 +53,7 @@ describe('show', () => {
     const { stdout, stderr } = bench.env;
     await bench.drover('show', 'w1', '--state', 'failed');
     expect(stdout.text).toContain('tasks     2, 1 done, 1 failed\n');
-    expect(stdout.text).toMatch(/^w1\.2 {2}failed \(attempts\) +1 {2}exit 1 +fail$/m);
+    expect(stdout.text).toMatch(/^w1\.2 {2}failed +1 {2}exit 1 +fail$/m);
     expect(stdout.text).not.toContain('w1.1');
     await bench.drover('show', 'w1', '--json');
     expect(bench.lastJson().tasks).toHaveLength(2);

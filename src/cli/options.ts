@@ -25,11 +25,11 @@ export function addInputs(command: Command): Command {
     .option('--fail-fast', 'cancel what is left when a task has failed for good')
     .option('--name <text>', 'a label for the workflow')
     .option('--array <range>', 'a task for each number, as {} and $DROVER_INDEX: 1-100, 1-10:2, 1,3,5-7')
-    .option('--cwd <dir>', 'where tasks run (default: here)')
+    .option('--cwd <dir>', 'where tasks run (default: here)', filled)
     .option('--env <name[=value]>', 'set a variable, or take it from here; may be repeated', collect)
-    .option('--output <dir>', "write each task's output into plain files there, too")
-    .option('--stdin <file>', 'what tasks read (default: nothing)')
-    .option('--shell <name|path>', 'the shell that lines are written for (default: bash, else sh)')
+    .option('--output <dir>', "write each task's output into plain files there, too", filled)
+    .option('--stdin <file>', 'what tasks read (default: nothing)', filled)
+    .option('--shell <name|path>', 'the shell that lines are written for (default: bash, else sh)', filled)
     .option(
       '--term-grace <time>',
       `between TERM and KILL (default: ${printDurationMs(terminationMsDefault)})`,
@@ -45,7 +45,7 @@ export function slotsOption({ cores }: CliEnv): Option {
 }
 
 export function dirOption({ cwd, variables }: CliEnv): Option {
-  const absolute = (dir: string) => resolve(cwd, dir);
+  const absolute = (dir: string) => resolve(cwd, filled(dir));
   const option = new Option('--dir <dir>', 'the .drover folder; also $DROVER_DIR (default: found upward, like .git)');
   option.argParser(absolute);
   return variables.DROVER_DIR ? option.default(absolute(variables.DROVER_DIR)) : option;
@@ -58,6 +58,12 @@ export const logLevelOption = () =>
 
 export const quietOption = () => new Option('-q, --quiet', 'no progress and no result; a summary only of failures');
 export const jsonOption = (text: string) => new Option('--json', text);
+
+/** Here '' would mean the current directory, and comes from a variable that is not set. */
+export function filled(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('It is empty: is a variable not set?');
+}
 
 export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {

@@ -52,12 +52,20 @@ it.each([
   [['run', '--timeout', 'soon', 'x'], "option '--timeout <time>' argument 'soon' is invalid.", '--help'],
   [['show'], "missing required argument 'id'", 'drover show --help'],
   [['server', 'restart'], "command-argument value 'restart' is invalid for argument 'action'.", 'drover server --help'],
-  [['server', 'stop', '--detach'], '--listen and --detach are for a start, not for stop', 'correct'],
+  [['server', 'stop', '--detach'], '--listen and --detach are for a start, not for stop', 'leave them away'],
   [['retry', 'w3'], 'w3 is a workflow: say which of its tasks', 'drover retry w3 --failed'],
   [['retry', 'w3.1', '--failed'], '--failed is for workflows, and w3.1 is a task', 'drover retry w3.1'],
   [['wait', 'w3.1'], 'w3.1 is a task', 'name its workflow: w3'],
   [['submit'], 'there is nothing to run', 'name a file'],
+  [['submit', 'a b'], 'no such file: a b', "echo 'a b' | drover submit -"],
+  [['submit', 'a', 'b'], 'one argument was expected, not 2', 'cat a b | drover submit -'],
+  [['submit', 'echo', 'hi', ':::', 'x'], 'one argument was expected, not 2', "drover submit 'echo hi' …"],
+  [['ls', '--dir', ''], "option '--dir <dir>' argument '' is invalid. It is empty", 'drover ls --help'],
+  [['run', '--cwd', '', 'a'], "option '--cwd <dir>' argument '' is invalid. It is empty", 'drover run --help'],
+  [['worker', '--access', ''], "option '--access <file>' argument '' is invalid.", 'drover worker --help'],
+  [['run', 'cat {}', ':::', 'caf\ufffd'], "'caf\ufffd' is not UTF-8", 'rename it'],
   [['wait', 'w3', ':::', 'a'], "':::' begins values for 'drover run' and 'drover submit' only", 'drover run --help'],
+  [['help', 'rum'], "unknown command 'rum'", "see 'drover --help'"],
   [['ls', 'w1'], "too many arguments for 'ls'", 'drover ls --help'],
 ])('refuses %j', async (argv, message, hint) => {
   expect(await bench.drover(...argv)).toBe(2);
@@ -69,6 +77,7 @@ it.each([
   [['sleep 5'], 'no such file: sleep 5', "echo 'sleep 5' | drover run -"],
   [['.'], '. is a directory', 'name a file'],
   [[], 'there is nothing to run', 'name a file'],
+  [[''], 'the name of the task file is empty', 'name a file'],
   [['a', 'b'], 'one argument was expected, not 2', 'cat a b | drover run -'],
   [['echo', 'hi', ':::', 'x'], 'one argument was expected, not 2', "drover run 'echo hi' …"],
   [['echo', '--array', '1-3', ':::', 'x'], '--array and ::: exclude each other', 'seq'],
@@ -90,6 +99,21 @@ it('shows with --dry-run what it would run, and runs nothing', async () => {
   expect(bench.opened).toEqual([]);
   await bench.drover('run', '--dry-run', '--json', 'x', '--array', '5');
   expect(bench.lastJson()).toEqual({ dryRun: true, total: 1, barriers: 0 });
+});
+
+it.each([
+  [['a'], 'no task: a has no line with a command'],
+  [['echo {}', ':::'], "no task: a list of values after ':::' is empty"],
+])('says why there is no task in %j', async (argv, why) => {
+  bench.env.files.set('/me/a', '\n# nothing\n');
+  expect(await bench.drover('run', '--dry-run', ...argv)).toBe(0);
+  expect(bench.env.stderr.text).toContain(`drover: ${why}`);
+});
+
+it('says which variable tasks do not see as it is', async () => {
+  bench.env.variables.NAME = 'caf\ufffd';
+  await bench.drover('run', '--dry-run', 'x', '--array', '1');
+  expect(bench.env.stderr.text).toContain('drover: tasks see the variable NAME changed: it is not UTF-8\n');
 });
 
 it('says a usage error in JSON where that is wanted', async () => {

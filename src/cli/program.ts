@@ -14,6 +14,7 @@ export async function runCli(argv: readonly string[], env: CliEnv, programs: Pro
   const words = separator < 0 ? argv : argv.slice(0, separator);
   const sources = separator < 0 ? [] : argv.slice(separator);
   try {
+    checkText([env.cwd, ...argv]);
     return await parse(words, sources, { env, programs });
   } catch (error) {
     return await fail(env, error, words.includes('--json'));
@@ -21,6 +22,18 @@ export async function runCli(argv: readonly string[], env: CliEnv, programs: Pro
     // Notes are written in passing; they must be out before the process ends.
     await Promise.allSettled([env.stdout.write(''), env.stderr.write('')]);
   }
+}
+
+/**
+ * Node gives bytes that are no UTF-8 as U+FFFD: a command or name that has one is not what was typed, and a task
+ * would meet another file than the one that was meant. Task files are refused for the same (inputs/lines.ts).
+ */
+function checkText(words: readonly string[]): void {
+  const bad = words.find((word) => word.includes('\ufffd'));
+  if (bad === undefined) return;
+  throw new DroverError('bad-input', `'${bad}' is not UTF-8`, {
+    hint: 'rename it, or let a shell find it within the task: a pattern such as *.txt in a script or a task file',
+  });
 }
 
 async function parse(words: readonly string[], sources: readonly string[], context: Context): Promise<number> {
@@ -55,6 +68,7 @@ async function parse(words: readonly string[], sources: readonly string[], conte
     if (!(error instanceof CommanderError)) throw error;
     code = isHelp(error) ? exitCodes.ok : exitCodes.usage;
     if (code !== exitCodes.ok && error.code !== 'commander.help') throw usageError(error, words);
+    if (code !== exitCodes.ok && words[0] === 'help') throw unknownTopic(words);
   }
   if (printed.out !== '') await env.stdout.write(printed.out);
   if (printed.err !== '') await env.stderr.write(printed.err);
@@ -71,6 +85,9 @@ function usageError({ message }: CommanderError, [command = '']: readonly string
     /^[a-z]+$/.test(command) && !what.startsWith('unknown command') ? `drover ${command} --help` : 'drover --help';
   return new DroverError('bad-input', what, { hint: `${guess}see '${page}'` });
 }
+
+const unknownTopic = ([, topic]: readonly string[]): DroverError =>
+  new DroverError('bad-input', `unknown command '${topic}'`, { hint: "see 'drover --help'" });
 
 async function fail(env: CliEnv, error: unknown, isJson: boolean): Promise<number> {
   const isKnown = error instanceof DroverError;

@@ -10,6 +10,7 @@ import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } 
 import {
   addInputs,
   dirOption,
+  filled,
   type Given,
   jsonOption,
   logLevelOption,
@@ -81,7 +82,7 @@ function defineServer(program: Command, { env }: Given, perform: Perform): void 
     .description('Runs the controller of a folder until Ctrl-C, SIGTERM or "drover server stop".')
     .usage('[options]\n       drover server stop|status [options]')
     .addArgument(new Argument('[action]', 'what to do with the one that runs').choices(['stop', 'status']))
-    .option('--listen <address:port>', 'where; off loopback with TLS (default: 127.0.0.1 and a free port)')
+    .option('--listen <address:port>', 'where; off loopback with TLS (default: 127.0.0.1 and a free port)', filled)
     .option('--detach', 'in the background; returns when it answers')
     .addOption(logLevelOption())
     .addOption(jsonOption('as one JSON object'))
@@ -98,7 +99,9 @@ function defineWorker(program: Command, { env }: Given, perform: Perform): void 
     .summary('run tasks for a server, here or on another machine')
     .description('Runs tasks for the controller of a folder or of an access file, until Ctrl-C or SIGTERM.')
     .addOption(slotsOption(env))
-    .addOption(new Option('--access <file>', "an access file (default: the folder's, .drover/access.json)"))
+    .addOption(
+      new Option('--access <file>', "an access file (default: the folder's, .drover/access.json)").argParser(filled),
+    )
     .addOption(logLevelOption())
     .addOption(dirOption(env))
     .addHelpText('after', workerHelp)

@@ -57,6 +57,23 @@ describe('the shell of the controller', () => {
     await shell.close();
   });
 
+  it('holds the link of a worker that sends faster than turns are taken, until they are', async () => {
+    let release = (): void => {};
+    const { shell } = await start(() => new Promise((resolve) => (release = resolve)));
+    const held: boolean[] = [];
+    const listener = shell.acceptLink({ send: () => true, close: () => {}, hold: (isHeld) => held.push(isHeld) });
+    void shell.request({ type: 'register', spec });
+    await pause(5);
+    const frame = JSON.stringify(Array.from({ length: 1_000 }, () => ({ t: 'output-hello', instance: 'x' })));
+    for (let n = 0; n < 10; n++) listener.onText(frame);
+    expect(held).toEqual([true]);
+    release();
+    await shell.read(() => {});
+    await pause(5);
+    expect(held).toEqual([true, false]);
+    await shell.close();
+  });
+
   it('lets readers look between turns, however many turns follow each other', async () => {
     const { shell } = await start(() => pause(2));
     let isOver = false;

@@ -7,7 +7,7 @@
  */
 import type { Cluster } from '../core/cluster.ts';
 import { DroverError } from '../model/errors.ts';
-import { commitRowsMax, frameBytesMax } from '../model/limits.ts';
+import { commitRowsMax, frameBytesMax, inputsMax } from '../model/limits.ts';
 import type { Clock, Link, LinkListener, Log, Timer } from '../platform/env.ts';
 import { decodeFromWorker, encodeFrames, type FromWorker, type Order, type ToWorker } from '../protocol/worker.ts';
 import type { Store, TaskDefinition } from '../store/store.ts';
@@ -52,6 +52,7 @@ export class ControllerShell {
   readonly #phases: Phases;
   readonly #tickets = new Map<number, Waiting>();
   readonly #links = new Map<LinkId, OpenLink>();
+  readonly #held = new Set<Link>();
   readonly #watchers = new Set<() => void>();
   /** They look between two turns, however many turns follow each other. */
   #readers: (() => void)[] = [];
@@ -126,6 +127,7 @@ export class ControllerShell {
       onText: (text) => this.#onText(id, link, text),
       onClose: () => {
         this.#links.delete(id);
+        this.#held.delete(link);
         this.#feed({ type: 'link-closed', link: id });
       },
     };
@@ -146,6 +148,7 @@ export class ControllerShell {
     try {
       for (const message of decodeFromWorker(text) as FromWorker[])
         this.#inputs.push({ type: 'link-message', link: id, message });
+      this.#holdBack(link);
       this.#wake();
     } catch (error) {
       if (!(error instanceof DroverError)) throw error;
@@ -182,6 +185,7 @@ export class ControllerShell {
       await this.#perform(result.effects);
       isUnfinished = result.isUnfinished;
       this.#letRead();
+      this.#letSend();
       if (result.changes.length > 0) for (const watcher of this.#watchers) watcher();
       if (this.#inputs.length > 0 || isUnfinished) await new Promise<void>((resolve) => this.#world.defer(resolve));
     }
@@ -189,6 +193,19 @@ export class ControllerShell {
     this.#phases.enter('idle');
     this.#letRead();
     this.#arm();
+  }
+
+  /** Who sends faster than turns are taken waits. */
+  #holdBack(link: Link): void {
+    if (this.#inputs.length < inputsMax || this.#held.has(link)) return;
+    this.#held.add(link);
+    link.hold?.(true);
+  }
+
+  #letSend(): void {
+    if (this.#inputs.length >= inputsMax) return;
+    for (const link of this.#held) link.hold?.(false);
+    this.#held.clear();
   }
 
   #letRead(): void {

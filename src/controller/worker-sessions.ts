@@ -160,8 +160,12 @@ export class WorkerSessions {
   #onHeartbeat(turn: Turn, link: LinkId, heartbeat: Heartbeat, effects: Effect[]): void {
     const refusal = this.#refusalOf(heartbeat);
     if (refusal !== undefined) {
-      effects.push({ type: 'send', link, message: { t: 'refused', code: refusal.code, message: refusal.message } });
+      const { code, message } = refusal;
+      const { shard, host } = heartbeat.worker;
+      effects.push({ type: 'send', link, message: { t: 'refused', code, message } });
       effects.push({ type: 'close-link', link });
+      const facts = { shard, host, code, why: message };
+      effects.push({ type: 'log', level: 'warn', message: 'a worker was refused', facts });
       return;
     }
     const worker = this.#byInstance.get(heartbeat.worker.instance) ?? this.#join(turn, heartbeat, effects);

@@ -4,7 +4,6 @@
  */
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import type { RequestListener, Server } from 'node:http';
-import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
@@ -15,12 +14,14 @@ import type { ControllerShell } from '../controller/shell.ts';
 import { DroverError } from '../model/errors.ts';
 import type { LogLevel } from '../model/limits.ts';
 import { loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
-import { type Certificate, loadCertificate } from '../platform/node/certificate.ts';
+import { loadCertificate } from '../platform/node/certificate.ts';
 import { realClock } from '../platform/node/clock.ts';
-import { openLog } from '../platform/node/log.ts';
+import { makeHttpServer } from '../platform/node/http-server.ts';
+import { openLog, sparingly } from '../platform/node/log.ts';
 import { NodeOutputPacks } from '../platform/node/output-packs.ts';
 import { acceptLinks } from '../platform/node/sockets.ts';
 import { controlPath, outputPath } from '../protocol/worker.ts';
+import { storeFailure } from '../store/sqlite/failure.ts';
 import { takeLock } from '../store/sqlite/lock.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 
@@ -67,7 +68,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     return await hostLocked(options, () => lock.release());
   } catch (error) {
     lock.release();
-    throw error;
+    throw storeFailure(error, options.directory);
   }
 }
 
@@ -86,9 +87,12 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const listen = options.listen ?? loopback;
   const tls = isLoopback(listen) ? undefined : loadCertificate(directory);
   const attendance = new Attendance();
-  const api = createApi({ shell, attendance, token: tokens.admin, version, isSame, onStop, ...serverOf(tls) });
+  const warn = sparingly((facts, message) => log.warn(facts, message));
+  const createServer = (handler: RequestListener): Server =>
+    makeHttpServer(handler, tls, () => warn({}, 'too many connections; a new one was dropped'));
+  const api = createApi({ shell, attendance, token: tokens.admin, version, isSame, onStop, createServer });
   const { isPrivate = false } = options;
-  const links = acceptWorkers(api.server, shell, isPrivate ? undefined : tokens.worker);
+  const links = acceptWorkers(api.server, shell, isPrivate ? undefined : tokens.worker, warn);
   const [url, ...otherUrls] = await listenOn(api, listen, tls !== undefined);
   const certificate = tls === undefined ? {} : { certificate: tls.certificate };
   if (!isPrivate) writeAccessFile(directory, { version: 1, url, otherUrls, pid: process.pid, tokens, ...certificate });
@@ -106,20 +110,34 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   return { shell, attendance, access: { url, token: tokens.admin, ...certificate }, close };
 }
 
-const serverOf = (tls: Certificate | undefined) =>
-  tls === undefined
-    ? {}
-    : { createServer: (handler: RequestListener) => createServer({ key: tls.key, cert: tls.certificate }, handler) };
+type Warn = (facts: object, message: string) => void;
 
-function acceptWorkers(server: Server, shell: ControllerShell, token: string | undefined): { closeAll(): void } {
+function acceptWorkers(
+  server: Server,
+  shell: ControllerShell,
+  token: string | undefined,
+  onTrouble: Warn,
+): { closeAll(): void } {
   return acceptLinks(server, {
     refuse: (path, authorization) => {
-      if (token === undefined || (path !== controlPath && path !== outputPath)) return 404;
-      return isSame(authorization?.replace(/^Bearer /, '') ?? '', token) ? undefined : 401;
+      if (token === undefined || (path !== controlPath && path !== outputPath)) {
+        return { status: 404, error: new DroverError('bad-input', 'no workers are served there') };
+      }
+      if (isSame(authorization?.replace(/^Bearer /, '') ?? '', token)) return undefined;
+      return { status: 401, error: new DroverError('not-authorised', 'the token is missing or wrong') };
     },
     onLink: (_, link) => shell.acceptLink(link),
+    onTrouble,
   });
 }
+
+const listenFailures: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there',
+  EACCES: 'ports below 1024 are for root',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'no such host is known',
+  EAI_AGAIN: 'the name of the host can not be looked up now',
+};
 
 /** Returns the addresses that others reach it at, the best first. */
 async function listenOn(
@@ -131,7 +149,7 @@ async function listenOn(
     await api.listen({ host: listen.host, port: listen.port });
   } catch (cause) {
     const reason = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    const what = reason === 'EADDRINUSE' ? 'another program listens there' : reason;
+    const what = listenFailures[reason] ?? reason;
     throw new DroverError('address-unusable', `can't listen on ${listen.host}:${listen.port}: ${what}`, { cause });
   }
   const { port } = api.server.address() as AddressInfo;

@@ -1,10 +1,11 @@
 /** `drover server`: a controller that stays up, in this process or in one of its own. */
 import { spawn } from 'node:child_process';
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { ServeOptions, Serving } from '../cli/programs.ts';
 import { DroverError, exitCodes, isErrorCode } from '../model/errors.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
+import { onDisk } from '../platform/node/disk-failure.ts';
 import { siblingScript } from '../platform/node/scripts.ts';
 import type { ErrorBody } from '../protocol/views.ts';
 import { pause } from '../sdk/pause.ts';
@@ -48,7 +49,7 @@ async function startWhenFree(options: HostOptions): Promise<Host> {
       return await startHost(options);
     } catch (error) {
       const isLocked = error instanceof DroverError && error.code === 'store-locked';
-      const isReady = readAccessFile(accessPath(options.directory)) !== undefined;
+      const isReady = existsSync(accessPath(options.directory));
       if (!isLocked || isReady || performance.now() >= deadline) throw error;
     }
   }
@@ -68,10 +69,9 @@ export function parseListen(text: string): ListenAddress {
 export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Promise<Serving> {
   const directory = findDirectory(dir);
   prepareDirectory(directory);
-  mkdirSync(join(directory, 'logs'), { recursive: true });
   const path = join(directory, 'logs', 'server.err');
   // One that runs here already may have written there: only what comes after that is of this start.
-  const errors = openSync(path, 'a', 0o600);
+  const errors = openErrors(path);
   const begin = fstatSync(errors).size;
   const child = spawn(
     process.execPath,
@@ -93,6 +93,13 @@ export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Pr
     await pause(pollMs);
   }
   throw errorIn(readFileSync(path).subarray(begin).toString()) ?? notUp(directory);
+}
+
+function openErrors(path: string): number {
+  return onDisk(path, () => {
+    mkdirSync(dirname(path), { recursive: true });
+    return openSync(path, 'a', 0o600);
+  });
 }
 
 /** What it said with --json, as it would have been said here. */

@@ -4,7 +4,8 @@ import type { Attendance } from '../api/attendance.ts';
 import type { OpenSession, Session, SessionOptions } from '../cli/session.ts';
 import { DroverError, type ErrorCode } from '../model/errors.ts';
 import { printWorkflow } from '../model/ids.ts';
-import { accessPath, readAccessFile, urlsOf } from '../platform/node/access-file.ts';
+import { accessDamaged, accessPath, isAccessDamaged, readAccessFile, urlsOf } from '../platform/node/access-file.ts';
+import { slotsNote } from '../platform/node/descriptors.ts';
 import { pinnedFetch } from '../platform/node/pinned-fetch.ts';
 import { Client } from '../sdk/client.ts';
 import { pause } from '../sdk/pause.ts';
@@ -81,6 +82,7 @@ async function mustJoin(directory: string, options: JoinOptions): Promise<Joined
   try {
     const joined = await join(directory, options);
     if (joined !== undefined) return joined;
+    if (isAccessDamaged(directory)) throw accessDamaged(directory);
   } catch (error) {
     if (!(error instanceof DroverError && absent.includes(error.code))) throw error;
     if (/certificate/.test(error.message)) throw wrongCertificate(directory, error);
@@ -111,6 +113,7 @@ async function joinOrHost(
       return await startHost({ directory, version, onFatal, isPrivate });
     } catch (error) {
       const isLocked = error instanceof DroverError && error.code === 'store-locked';
+      if (isLocked && isAccessDamaged(directory)) throw accessDamaged(directory, error);
       if (!isLocked || performance.now() >= deadline) throw error;
     }
   }
@@ -129,8 +132,19 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
     }
     prepareDirectory(directory);
     const isPrivate = options.slots === undefined;
-    const found = await joinOrHost(directory, version, { ...joining, isPrivate }, onFatal);
-    return 'client' in found ? joinedSession(found, submits) : hostedSession(found, directory, options, onFatal);
+    let worker: LocalWorker | undefined;
+    // What a worker still reported would be lost, and what it still ran would run on for nobody.
+    const onEnd = (error: unknown): void => {
+      worker?.endNow();
+      onFatal(error);
+    };
+    const found = await joinOrHost(directory, version, { ...joining, isPrivate }, onEnd);
+    if ('client' in found) return joinedSession(found, submits);
+    const startWorker = (slots: number): LocalWorker => {
+      worker = new LocalWorker(directory, slots, onEnd);
+      return worker;
+    };
+    return hostedSession(found, options, startWorker);
   };
 }
 
@@ -144,12 +158,11 @@ function joinedSession({ client, url }: Joined, isAnnounced: boolean): Session {
 
 async function hostedSession(
   { shell, attendance, access, close }: Host,
-  directory: string,
   { slots }: SessionOptions,
-  onFatal: (error: unknown) => void,
+  startWorker: (slots: number) => LocalWorker,
 ): Promise<Session> {
   const interrupted = slots === undefined ? await leftRunning(shell) : await haltInterrupted(shell);
-  const worker = slots === undefined ? undefined : new LocalWorker(directory, slots, onFatal);
+  const worker = slots === undefined ? undefined : startWorker(slots);
   const endWork = async (): Promise<void> => {
     const { sessions } = shell.controller;
     await settled(shell, fetchMsMax, () => sessions.pulls.left === 0);
@@ -162,11 +175,14 @@ async function hostedSession(
     client: new Client(clientAccess(access.url, access.token, access.certificate)),
     url: access.url,
     isJoined: false,
-    notes: interrupted.map((id) =>
-      slots === undefined
-        ? `nobody runs ${id} now; 'drover resume ${id}' or a server continues it`
-        : `${id} was interrupted; 'drover resume ${id}' continues it`,
-    ),
+    notes: [
+      ...interrupted.map((id) =>
+        slots === undefined
+          ? `nobody runs ${id} now; 'drover resume ${id}' or a server continues it`
+          : `${id} was interrupted; 'drover resume ${id}' continues it`,
+      ),
+      ...slotNotes(slots),
+    ],
     waitForOthers: (onWait) => waitForOthers(shell, attendance, onWait),
     // A command that only looks has let no worker in: a resume may adopt what those of a host that died still run.
     close: async () => {
@@ -174,6 +190,11 @@ async function hostedSession(
       await close();
     },
   };
+}
+
+function slotNotes(slots: number | undefined): string[] {
+  const note = slots === undefined ? undefined : slotsNote(slots);
+  return note === undefined ? [] : [note];
 }
 
 /** What another host left going on is halted by one that takes over, so that nothing starts unasked. */

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import type { WorkOptions } from '../cli/programs.ts';
 import { DroverError } from '../model/errors.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
+import { slotsNote } from '../platform/node/descriptors.ts';
 import { openLog } from '../platform/node/log.ts';
 import type { Connection } from '../worker/shell.ts';
 import { findDirectory } from './folder.ts';
@@ -53,6 +54,8 @@ export async function work(
     },
   });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => worker.stop());
+  const note = slotsNote(slots);
+  if (note !== undefined) say(note);
   onReady(worker.directory);
   return ended.promise;
 }

@@ -7,6 +7,7 @@ import { DroverError } from '../model/errors.ts';
 import type { Clock, LinkAddress, Log } from '../platform/env.ts';
 import { readAccessFile, urlsOf } from '../platform/node/access-file.ts';
 import { realClock } from '../platform/node/clock.ts';
+import { slotsWithin } from '../platform/node/descriptors.ts';
 import { takeHostLock } from '../platform/node/host-lock.ts';
 import { type Libc, loadLibc } from '../platform/node/libc.ts';
 import { nodeOutputFiles } from '../platform/node/output-files.ts';
@@ -27,7 +28,15 @@ const goodbyeMs = 20;
 const comeBackMs = 1_000;
 
 /** By which whoever started the process tells how it ended. */
-export const workerExitCodes = { stopped: 0, dismissed: 0, 'cut-off': 1, incompatible: 1, refused: 3 } as const;
+export const workerExitCodes = {
+  stopped: 0,
+  dismissed: 0,
+  'cut-off': 1,
+  incompatible: 1,
+  refused: 3,
+  locked: 4,
+  unstartable: 5,
+} as const;
 
 export interface WorkerProcessOptions {
   readonly access: string;
@@ -92,7 +101,8 @@ export class WorkerProcess {
   }
 
   #begin(): void {
-    const { slots, access, isStanding } = this.#options;
+    const { access, isStanding } = this.#options;
+    const slots = slotsWithin(this.#options.slots);
     const { clock, libc, log, directory } = this.#means;
     const reaped = reapTagged(`${reapVariable}=${directory}`);
     if (reaped > 0) log.warn({ reaped }, 'killed what an earlier worker had left running');
@@ -130,6 +140,7 @@ export class WorkerProcess {
       exit: async (end, why, sayGoodbye) => {
         await this.#spawner?.stop(endGraceMs, endMostMs);
         sayGoodbye();
+        cleanUp(this.#means.directory);
         this.#shell = undefined;
         setTimeout(() => this.#onExit(end, why), goodbyeMs);
       },
@@ -168,7 +179,7 @@ async function lockDirectory(
   });
 }
 
-/** Segments and scratch of an earlier holder: what the controller had not taken of them is gone with it. */
+/** Segments and scratch of an earlier instance, or in the end: what the controller had not taken of them is gone with it. */
 function cleanUp(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const name of readdirSync(directory)) {

@@ -1,5 +1,6 @@
 /** The worker that a hosting command starts as its child. */
 import { parseArgs } from 'node:util';
+import { DroverError } from '../model/errors.ts';
 import { openLog } from '../platform/node/log.ts';
 import { startWorker, workerExitCodes } from './worker-process.ts';
 
@@ -27,6 +28,9 @@ const worker = await startWorker({
   onEnd: (end) => process.exit(workerExitCodes[end]),
 }).catch((error: unknown) => {
   log.error({ err: error }, 'the worker can not start');
-  process.exit(1);
+  // Whoever started this process reads it there, and says it.
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  const isLocked = error instanceof DroverError && error.code === 'worker-not-starting';
+  process.exit(isLocked ? workerExitCodes.locked : workerExitCodes.unstartable);
 });
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => worker.stop());

@@ -46,6 +46,12 @@ export const errorKinds = {
   'attempt-superseded': kind(409, 2, false, 'the task has a newer attempt; drop this report'),
   'worker-wrong': kind(409, 3, false, 'the attempt belongs to another worker'),
   'protocol-version': kind(409, 3, false, 'run the same version of Drover on both sides'),
+  'access-damaged': kind(
+    500,
+    3,
+    false,
+    'end the controller that runs here, if one does, and start again: that writes a new one, and nothing is lost',
+  ),
   'controller-unreachable': kind(503, 3, true, 'is the controller running? try again'),
   'controller-stopping': kind(503, 3, true, 'try again when it is back'),
   'store-locked': kind(503, 4, true, 'another controller uses this folder; wait for it or name another one with --dir'),

@@ -19,13 +19,17 @@ export const frameBytesMax = 256 * 1024;
 /** What a peer may send in one frame at all: a frame plus the largest single command, escaped, and its environment. */
 export const frameBytesAccepted = 16 * 1024 * 1024;
 export const messagesPerFrameMax = 1_024;
+/** Messages of workers that wait for a turn of the controller; beyond it their links are held. */
+export const inputsMax = 10_000;
 /** Bytes waiting in a socket before its peer counts as stuck and the link is dropped. */
 export const linkBacklogBytesMax = 64 * 1024 * 1024;
 
 /** Output that travels with the end of an attempt, per stream; the rest is fetched. */
 export const outputTailBytesMax = 64 * 1024;
-/** One piece of fetched output. */
-export const outputChunkBytesMax = 128 * 1024;
+/** One piece of fetched output: each costs two syncs, and a thousand workers may send one at the same time. */
+export const outputChunkBytesMax = 256 * 1024;
+/** One answer to a client that reads stored output: each costs a look at all pieces of the stream. */
+export const outputReadBytesMax = 512 * 1024;
 /** One packed output file of the controller. */
 export const outputFileBytesMax = 256 * 1024 * 1024;
 
@@ -70,3 +74,19 @@ export const longPollMsMax = 30_000;
 /** `debug` says what the controller does in each turn of its loop. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
+
+/** What one who reaches the controller's port may take of it. */
+export const httpLimits = {
+  /** Each worker has two, each client a few. With fewer descriptors (`ulimit -n`) it is those less the spare ones. */
+  connectionsMax: 8_192,
+  /** For the store, logs and files of output. */
+  descriptorsSpare: 96,
+  headerBytesMax: 16 * 1024,
+  /** From the connection, or the end of the last request, to the end of the headers. */
+  headersMsMax: 10_000,
+  /** To the end of the body: the largest one at the speed of a slow line. */
+  requestMsMax: 60_000,
+  idleMsMax: 60_000,
+  /** How often connections are looked at for the times above. */
+  checkMs: 1_000,
+} as const;

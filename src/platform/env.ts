@@ -22,6 +22,8 @@ export interface Link {
   /** Returns false when the peer does not take what it is sent, and the link was dropped for it. */
   send(text: string): boolean;
   close(why: string): void;
+  /** While it is held the peer has to wait with what it sends; a few texts may still come. */
+  hold?(isHeld: boolean): void;
 }
 
 export interface LinkListener {

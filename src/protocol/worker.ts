@@ -199,6 +199,8 @@ const decoder = <T extends TSchema>(schema: T) => {
     } catch (cause) {
       throw new DroverError('bad-input', 'a frame is not JSON', { cause });
     }
+    if (Array.isArray(value) && value.length > messagesPerFrameMax)
+      throw new DroverError('too-large', `a frame has more than ${messagesPerFrameMax} messages`);
     if (!frame.Check(value)) {
       const [first] = frame.Errors(value);
       throw new DroverError(

@@ -21,7 +21,7 @@ export interface OutputQuery {
   readonly attempt?: number;
   /** Wait for what is yet to be written, until the attempt has ended. */
   readonly follow?: boolean;
-  /** Told of bytes that are lost: their worker ended before the controller had them. */
+  /** Told of bytes that are lost: their worker ended before the controller had them, or their file is gone. */
   readonly onMissing?: (bytes: number) => void;
 }
 
@@ -140,14 +140,21 @@ export class Client {
     let offset = 0;
     // Once the first answer has named the attempt it is held on to, so that a retry can't splice two outputs.
     let number = attempt;
+    let missing = 0;
+    const tellMissing = (): void => {
+      if (missing > 0) onMissing?.(missing);
+      missing = 0;
+    };
     for (;;) {
       const query = { stream, attempt: number, offset, waitMs: follow ? waitMs : undefined };
       const { headers, body } = await this.transport.get(path(`tasks/${task}/output`, query), waitMs);
-      if (body.length > 0) yield body;
       const next = Number(headers.get(outputHeaders.nextOffset) ?? offset + body.length);
+      missing += next - offset - body.length;
       const isStuck = next === offset && !follow;
-      if (headers.get(outputHeaders.isComplete) === 'true' || isStuck) return;
-      if (body.length === 0 && next > offset) onMissing?.(next - offset);
+      const isOver = headers.get(outputHeaders.isComplete) === 'true' || isStuck;
+      if (body.length > 0 || isOver) tellMissing();
+      if (body.length > 0) yield body;
+      if (isOver) return;
       offset = next;
       number ??= Number(headers.get(outputHeaders.attempt)) || undefined;
     }

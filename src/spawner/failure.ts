@@ -56,7 +56,7 @@ export function launchFailure(task: StartTask, errno: number): StartError {
       true,
     );
   }
-  return directoryFailure(task.cwd) ?? shellFailure(task.shell) ?? otherFailure(errno);
+  return directoryFailure(task.cwd) ?? shellFailure(task.shell) ?? otherFailure(task.shell, errno);
 }
 
 export function nulFailure(): StartError {
@@ -89,10 +89,16 @@ function shellFailure(shell: string): StartError | undefined {
   );
 }
 
-function otherFailure(errno: number): StartError {
+function otherFailure(shell: string, errno: number): StartError {
   const name = ERRNO_NAMES.get(errno) ?? `errno ${errno}`;
   const reason = `${name}: ${getSystemErrorMessage(-errno)}`;
-  if (!TEMPORARY.has(name)) return failed('other', `the system refused to start the task (${reason})`, true);
+  if (!TEMPORARY.has(name)) {
+    return failed(
+      'other',
+      `the system refused to start ${shell} (${reason}); is it a shell, with its interpreter?`,
+      true,
+    );
+  }
   const advice = 'raise the limit on processes, memory or open files, or run fewer tasks at once';
   return failed('no-resources', `no resources to start the task (${reason}); ${advice}`, false);
 }

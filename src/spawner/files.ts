@@ -7,7 +7,7 @@
  */
 
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
-import { readProc } from '../platform/node/process-tree.ts';
+import { descriptorLimit } from '../platform/node/descriptors.ts';
 import type { OutputFile } from '../protocol/spawner.ts';
 import { statIfAny } from './stat.ts';
 
@@ -116,11 +116,6 @@ function closeIfUnused(file: OpenFile): void {
   } catch {
     // A network file system tells here that it lost data; the descriptor is closed, and the task has its result.
   }
-}
-
-function descriptorLimit(): number {
-  const limits = readProc('/proc/self/limits')?.toString('latin1') ?? '';
-  return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
 }
 
 /** To open a FIFO waits for its other end, and all tasks of the worker would wait with it. */

@@ -1,6 +1,9 @@
 /** From what a store has committed to a cluster that can decide: the start of every controller. */
 import { Cluster } from '../core/cluster.ts';
+import { backoffMs } from '../model/limits.ts';
 import type { Reader } from './store.ts';
+
+const backoffMsMax = Math.max(...Object.values(backoffMs).map(({ max }) => max));
 
 /** The order matters: what a row refers to is loaded before it, and rows stand over what activation and edges gave. */
 export async function loadCluster(reader: Reader, now: number): Promise<Cluster> {
@@ -11,7 +14,11 @@ export async function loadCluster(reader: Reader, now: number): Promise<Cluster>
     if (row.type === 'added') cluster.loadEdges(row.edges);
     else cluster.loadRemovedEdge(row.parent, row.child);
   });
-  await each(reader.taskRows(), (row) => cluster.loadTaskRow(row));
+  const latest = now + backoffMsMax;
+  await each(reader.taskRows(), (row) =>
+    // A wall clock that was set back since would make it wait for as long as that.
+    cluster.loadTaskRow(row.notBefore <= latest ? row : { ...row, notBefore: latest }),
+  );
   await each(reader.workerRows(), (row) => cluster.loadWorker(row, now));
   await each(reader.openAttempts(), (row) => cluster.loadAttempt(row));
   cluster.lastAttempt = await reader.lastAttempt();

@@ -45,7 +45,7 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
         .header(outputHeaders.isComplete, String(output.isComplete))
         .header(outputHeaders.attempt, String(number))
         .type('application/octet-stream')
-        .send(Buffer.from(output.data));
+        .send(Buffer.from(output.data.buffer, output.data.byteOffset, output.data.byteLength));
     },
   );
 }

@@ -30,7 +30,7 @@ export function logs(context: Context, name: string, options: LogOptions): Promi
       follow,
       onMissing: (bytes: number) =>
         void context.env.stderr.write(
-          `drover: ${showBytes(bytes)} are missing here: their worker ended before they were fetched\n`,
+          `drover: ${showBytes(bytes)} are missing here: their worker ended before they were fetched, or their file in .drover/output is gone\n`,
         ),
       ...(attempt === undefined ? {} : { attempt }),
     } as const;

@@ -11,12 +11,13 @@ export interface RunOptions extends ExecutionOptions, InputOptions {
 }
 
 export async function run(context: Context, words: readonly string[], options: RunOptions): Promise<number> {
-  const { items, spec, note } = inputsOf(context.env, words, options);
-  if (options.dryRun) return dryRun(context.env, items, options);
+  const { items, spec, note, remarks } = inputsOf(context.env, 'run', words, options);
+  if (options.dryRun) return dryRun(context.env, items, remarks, options);
   const sessionOptions = { ...inFolder(options.dir), ...(options.server ? { joinsOnly: true } : {}) };
   return execute(context, options, sessionOptions, async ({ client }, reporter, signal) => {
     if (note !== undefined) reporter.note(note);
     const view = await submit(client, { spec, items, signal, onProgress: (tasks) => reporter.registering(tasks) });
+    for (const remark of remarks(view.counts.total)) reporter.note(remark);
     return { view, doneBefore: 0 };
   });
 }

@@ -21,7 +21,9 @@ export async function server(
 ): Promise<number> {
   if (action === undefined) return options.detach ? detach(context, options) : serve(context, options);
   if (options.detach || options.listen !== undefined) {
-    throw new DroverError('bad-input', `--listen and --detach are for a start, not for ${action}`);
+    throw new DroverError('bad-input', `--listen and --detach are for a start, not for ${action}`, {
+      hint: `leave them away, or start a server without the word ${action}`,
+    });
   }
   return action === 'stop' ? stop(context, options) : status(context, options);
 }

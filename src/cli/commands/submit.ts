@@ -10,13 +10,14 @@ export interface SubmitOptions extends CommonOptions, InputOptions {}
 
 export async function submitTasks(context: Context, words: readonly string[], options: SubmitOptions): Promise<number> {
   const { env } = context;
-  const { items, spec, note } = inputsOf(env, words, options);
-  if (options.dryRun) return dryRun(env, items, options);
+  const { items, spec, note, remarks } = inputsOf(env, 'submit', words, options);
+  if (options.dryRun) return dryRun(env, items, remarks, options);
   const sessionOptions = { ...inFolder(options.dir), joinsOnly: true, submits: true };
   return withSession(context, sessionOptions, async ({ client }, { signal }) => {
     if (note !== undefined) await env.stderr.write(`${note}\n`);
     try {
       const view = await submit(client, { spec, items, signal });
+      for (const remark of remarks(view.counts.total)) await env.stderr.write(`${remark}\n`);
       if (options.json) await printJson(env, view);
       else await env.stdout.write(`${view.id}\n`);
       return exitCodes.ok;

@@ -2,7 +2,7 @@
 import { showBytes, showCount, showDuration } from '../../model/units.ts';
 import type { AttemptView, OutcomeView, TaskDetail, TaskView, WorkflowView } from '../../protocol/views.ts';
 import { renderTable } from './table.ts';
-import { amount, printable } from './text.ts';
+import { amount, barrierText, printable } from './text.ts';
 import { showTime } from './time.ts';
 
 /** Label and value; lines without a value are left out. */
@@ -45,30 +45,37 @@ export function renderTasks(tasks: readonly TaskView[], maxColumns?: number): st
       { title: 'LAST END' },
       { title: 'COMMAND' },
     ],
-    tasks.map(({ id, state, reason, attempts, outcome, command }) => [
-      id,
-      reason === undefined ? state : `${state} (${reason})`,
-      attempts === 0 ? '' : String(attempts),
-      outcome === undefined ? '' : describeOutcome(outcome),
-      command ?? '--- barrier ---',
+    tasks.map((task) => [
+      task.id,
+      describeState(task),
+      task.attempts === 0 ? '' : String(task.attempts),
+      task.outcome === undefined ? '' : describeOutcome(task.outcome),
+      task.command ?? barrierText,
     ]),
     maxColumns,
   );
 }
 
+/** A task that had but one attempt did not run out of them: how it ended says all. */
+function describeState({ state, reason, attempts }: TaskView): string {
+  return reason === undefined || (reason === 'attempts' && attempts <= 1) ? state : `${state} (${reason})`;
+}
+
 export function renderTask(task: TaskDetail): string {
-  const { id, name, command, cwd, state, reason, notBefore, pendingDependencies, history } = task;
+  const { id, name, command, cwd, notBefore, pendingDependencies, history } = task;
   const facts = renderFacts([
     ['task', id],
     ['name', name],
     ['command', command ?? '(barrier)'],
     ['cwd', command === undefined ? undefined : cwd],
-    ['state', reason === undefined ? state : `${state} (${reason})`],
+    ['state', describeState(task)],
     ['waits for', pendingDependencies ? amount(pendingDependencies, 'task') : undefined],
     ['not until', notBefore && showTime(notBefore)],
   ]);
   if (history.length === 0) return facts;
-  return `${facts}\n${renderAttempts(history)}\noutput:   drover logs ${id}\n          drover logs ${id} --stderr\n`;
+  const attempts = `${facts}\n${renderAttempts(history)}`;
+  if (history.every(({ startedAt }) => startedAt === undefined)) return attempts;
+  return `${attempts}\noutput:   drover logs ${id}\n          drover logs ${id} --stderr\n`;
 }
 
 function renderAttempts(attempts: readonly AttemptView[]): string {

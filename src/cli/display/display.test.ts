@@ -180,6 +180,17 @@ describe('the summary', () => {
     );
   });
 
+  it('sends nobody to the output of what has not run', () => {
+    const view = viewOf({ total: 3, failed: 2 }, { state: 'failed' });
+    const failures = [
+      { cause: 'not startable: no such directory', count: 1, examples: [{ id: 'w3.1', command: 'a' }] },
+      { cause: 'a task before the barrier failed', count: 1, examples: [{ id: 'w3.2' }] },
+    ];
+    const text = renderSummary(summary(view, { failures }), terminal);
+    expect(text).toContain('    w3.2  --- barrier ---\n');
+    expect(text).toContain('  look:    drover show w3 --state failed\n');
+  });
+
   it('offers no resume for what was cancelled', () => {
     const view = viewOf({ total: 9, done: 2, cancelled: 7 }, { state: 'cancelled' });
     expect(renderSummary(summary(view), terminal)).toBe('w3 cancelled: 2 of 9 tasks done, 7 cancelled in 12 s\n');
@@ -260,7 +271,7 @@ describe('details', () => {
   };
 
   it('of a task', () => {
-    const text = renderTask(task);
+    const text = renderTask({ ...task, attempts: 2 });
     expect(text).toContain('command   echo a\\necho b\n');
     expect(text).toContain('state     failed (attempts)\n');
     expect(text).toMatch(
@@ -269,8 +280,15 @@ describe('details', () => {
     expect(text).toContain('drover logs w3.7 --stderr\n');
   });
 
+  it('of a task that was tried once do not speak of attempts', () => {
+    expect(renderTask(task)).toContain('state     failed\n');
+    expect(renderTasks([task])).not.toContain('attempts');
+  });
+
   it('of a task that has not started, and of a barrier', () => {
     expect(renderTask({ ...task, history: [], pendingDependencies: 2 })).not.toContain('drover logs');
+    const history = task.history.map(({ startedAt: _, ...attempt }) => attempt);
+    expect(renderTask({ ...task, history })).not.toContain('drover logs');
     expect(renderTasks([{ id: 'w3.2', index: 2, state: 'waiting', attempts: 0 }])).toContain('--- barrier ---');
   });
 

@@ -3,7 +3,7 @@ import type { WorkflowState } from '../../model/states.ts';
 import { showCount, showDuration, showRate } from '../../model/units.ts';
 import type { FailureGroup, WorkflowView } from '../../protocol/views.ts';
 import { endedOf } from './progress.ts';
-import { amount, printable, type Style, styled, truncate } from './text.ts';
+import { amount, barrierText, printable, type Style, styled, truncate } from './text.ts';
 
 export interface Summary {
   readonly view: WorkflowView;
@@ -83,7 +83,7 @@ function renderGroup({ cause, count, examples, lastLines = '' }: FailureGroup, c
   const more = count - shown.length;
   return [
     `  ${showCount(count)} × ${printable(cause)}`,
-    ...shown.map(({ id, command = '' }) => truncate(`    ${id}  ${printable(command)}`, columns)),
+    ...shown.map(({ id, command = barrierText }) => truncate(`    ${id}  ${printable(command)}`, columns)),
     ...(more > 0 ? [`    and ${showCount(more)} more`] : []),
     ...lastLinesOf(lastLines).map((line) => truncate(`    │ ${printable(line)}`, columns)),
   ];
@@ -93,12 +93,17 @@ function lastLinesOf(text: string): string[] {
   return text.trimEnd() === '' ? [] : text.trimEnd().split(/\r?\n/).slice(-lastLinesMax);
 }
 
+/** Of these nothing has run, so there is no output to look at. */
+const hasRun = ({ cause, examples }: FailureGroup): boolean =>
+  !/^not start/.test(cause) && examples[0]?.command !== undefined;
+
 /** The lines to type next. */
 function nextSteps({ view, failures }: Summary): string[] {
-  const example = failures[0]?.examples[0]?.id;
+  const example = failures.find(hasRun)?.examples[0]?.id;
+  const look = example === undefined ? `show ${view.id} --state failed` : `logs ${example} --stderr`;
   const canResume = !unresumable.some((state) => state === view.state);
   return [
-    ...(example === undefined ? [] : [`  look:    drover logs ${example} --stderr`]),
+    ...(failures.length === 0 ? [] : [`  look:    drover ${look}`]),
     ...(canResume ? [`  ${view.state === 'failed' ? 'rerun: ' : 'resume:'}  drover resume ${view.id}`] : []),
   ];
 }

@@ -12,6 +12,9 @@ function escapeOf(character: string): string {
   return namedEscapes[character] ?? `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }
 
+/** Where the command of a task would stand. */
+export const barrierText = '--- barrier ---';
+
 /** `1 task`, `1,000 tasks` */
 export const amount = (count: number, noun: string): string => `${showCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 

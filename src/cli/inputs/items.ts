@@ -12,12 +12,16 @@ export type Items = Iterable<SubmissionItem> | AsyncIterable<SubmissionItem>;
 
 export interface ItemOptions {
   readonly array?: string;
-  /** What follows the first `:::`, itself included. */
   readonly sources: readonly string[];
+  /** The command as it was typed, for hints: `drover run`. */
+  readonly typed: string;
+  /** Told while a file is read. */
+  readonly remark: (text: string) => void;
 }
 
-export function itemsOf(env: CliEnv, words: readonly string[], { array, sources }: ItemOptions): Items {
-  const input = onlyWord(words, sources.length > 0 || array !== undefined);
+export function itemsOf(env: CliEnv, words: readonly string[], options: ItemOptions): Items {
+  const { array, sources, typed, remark } = options;
+  const input = onlyWord(words, sources.length > 0 || array !== undefined, typed);
   if (array !== undefined && sources.length > 0) {
     throw new DroverError('bad-input', `--array and ${sourceSeparator} exclude each other`, {
       hint: `for all combinations write the range as a list: ${sourceSeparator} $(seq 10)`,
@@ -25,26 +29,29 @@ export function itemsOf(env: CliEnv, words: readonly string[], { array, sources 
   }
   if (array !== undefined) return expandArray(input, parseArray(array));
   if (sources.length > 0) return expandTemplate(input, splitSources(sources));
-  return input === '-' ? fromStdin(env) : fromFile(env, input);
+  return input === '-' ? fromStdin(env, remark) : fromFile(env, input, options);
 }
 
-function onlyWord(words: readonly string[], isCommand: boolean): string {
+function onlyWord(words: readonly string[], isCommand: boolean, typed: string): string {
   const [input, ...more] = words;
-  if (input === undefined || (isCommand && input.trim() === '')) {
-    throw new DroverError('bad-input', isCommand ? 'there is no command' : 'there is nothing to run', {
+  if (input === undefined || (isCommand ? input.trim() : input) === '') {
+    throw new DroverError('bad-input', whatIsMissing(input, isCommand), {
       hint: "name a file with a command on each line, '-' for stdin, or 'cmd {}' ::: a b c",
     });
   }
   if (more.length === 0) return input;
-  const example = isCommand ? `quote the command: drover run ${quote(words.join(' '))} …` : oneFileHint(words);
-  throw new DroverError('bad-input', `one argument was expected, not ${words.length}`, { hint: example });
+  const hint = isCommand
+    ? `quote the command: ${typed} ${quote(words.join(' '))} …`
+    : `for several files: cat ${words.map(quote).join(' ')} | ${typed} -`;
+  throw new DroverError('bad-input', `one argument was expected, not ${words.length}`, { hint });
 }
 
-function oneFileHint(words: readonly string[]): string {
-  return `for several files: cat ${words.map(quote).join(' ')} | drover run -`;
+function whatIsMissing(input: string | undefined, isCommand: boolean): string {
+  if (isCommand) return 'there is no command';
+  return input === undefined ? 'there is nothing to run' : 'the name of the task file is empty';
 }
 
-function fromFile(env: CliEnv, name: string): Items {
+function fromFile(env: CliEnv, name: string, { typed, remark }: ItemOptions): Items {
   const path = resolve(env.cwd, name);
   const kind = env.kindOf(path);
   if (kind === 'directory') {
@@ -52,14 +59,14 @@ function fromFile(env: CliEnv, name: string): Items {
   }
   if (kind === 'missing') {
     throw new DroverError('bad-input', `no such file: ${name}`, {
-      hint: `the argument names a file with a command on each line; to run this one command: echo ${quote(name)} | drover run -`,
+      hint: `the argument names a file with a command on each line; to run this one command: echo ${quote(name)} | ${typed} -`,
     });
   }
-  return readTaskFile(withNamedErrors(env.readFile(path), name), name);
+  return readTaskFile(withNamedErrors(env.readFile(path), name), name, remark);
 }
 
-function fromStdin(env: CliEnv): Items {
-  return readTaskFile(withNamedErrors(env.readStdin(), 'stdin'), 'stdin');
+function fromStdin(env: CliEnv, remark: ItemOptions['remark']): Items {
+  return readTaskFile(withNamedErrors(env.readStdin(), 'stdin'), 'stdin', remark);
 }
 
 /** What the system says of a file that can't be read is the user's matter, not a bug. */
@@ -68,6 +75,9 @@ async function* withNamedErrors(source: AsyncIterable<Uint8Array>, name: string)
     yield* source;
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new DroverError('bad-input', `can't read ${name}: ${error.message}`, { cause: error });
+    throw new DroverError('bad-input', `can't read ${name}: ${error.message}`, {
+      hint: 'name a file that you may read',
+      cause: error,
+    });
   }
 }

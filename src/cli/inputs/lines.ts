@@ -51,7 +51,7 @@ function decodeLines(block: Uint8Array, name: string, linesBefore: number): stri
     return decoder.decode(block).split('\n');
   } catch {
     throw new DroverError('bad-input', `${name}, line ${linesBefore + badLineOf(block)}: not UTF-8`, {
-      hint: "convert it, for example with 'iconv -t UTF-8'",
+      hint: "a task file is text with a command on each line; is this the right file? 'iconv -f LATIN1 -t UTF-8' converts text",
     });
   }
 }

@@ -9,9 +9,15 @@ async function* pieces(content: string | Uint8Array, size = 7): AsyncGenerator<U
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function read(content: string | Uint8Array, size?: number): Promise<SubmissionItem[]> {
+const nothingToRemark = (text: string): never => expect.fail(text);
+
+async function read(
+  content: string | Uint8Array,
+  size?: number,
+  remark: (text: string) => void = nothingToRemark,
+): Promise<SubmissionItem[]> {
   const items: SubmissionItem[] = [];
-  for await (const item of readTaskFile(pieces(content, size), 'x.tasks')) items.push(item);
+  for await (const item of readTaskFile(pieces(content, size), 'x.tasks', remark)) items.push(item);
   return items;
 }
 
@@ -62,9 +68,20 @@ describe('directives', () => {
     ]);
   });
 
-  it.each(['#drover barrier', '# DROVER BARRIER', '#DROVERS meet', '#DROVER_X'])('%j is a comment', async (line) => {
+  it.each(['#DROVERS meet', '#DROVER_X', '# drover has a barrier'])('%j is a comment', async (line) => {
     expect(await read(line)).toEqual([]);
   });
+
+  it.each(['#drover barrier', '# DROVER BARRIER', '  #  Drover: Barrier check'])(
+    '%j is a comment, but that is remarked',
+    async (line) => {
+      const remarks: string[] = [];
+      expect(await read(`a\n${line}\n`, 7, (text) => remarks.push(text))).toEqual([{ command: 'a' }]);
+      expect(remarks).toEqual([
+        `x.tasks, line 2: '${line.trim()}' is a comment; a barrier is written '#DROVER BARRIER'`,
+      ]);
+    },
+  );
 
   it.each(['#DROVER', '#DROVER barrier', '#DROVER REPEAT 5', '#DROVER BARRIER now', '#DROVER constructor'])(
     '%j is refused with its line and what is known',
@@ -102,7 +119,7 @@ describe('a bad file is refused with the number of the line', () => {
       }
     }
     const reading = async () => {
-      for await (const _ of readTaskFile(endless(), 'x.tasks'));
+      for await (const _ of readTaskFile(endless(), 'x.tasks', nothingToRemark));
     };
     await expect(reading()).rejects.toMatchObject({
       code: 'too-large',

@@ -11,11 +11,14 @@ const directives: Readonly<Record<string, SubmissionItem>> = {
 
 const skipped = /^\s*(?:#|$)/;
 const directive = /^\s*#DROVER(?:\s+(.*))?$/;
+/** A comment by its form, a barrier by its words: without it, tasks would start too early. */
+const nearDirective = /^\s*#\s*drover[\s:_-]*barrier/i;
 
-/** `name` is how errors call the file. */
+/** `name` is how errors call the file; `remark` is told what is allowed, but hardly meant. */
 export async function* readTaskFile(
   source: AsyncIterable<Uint8Array>,
   name: string,
+  remark: (text: string) => void,
 ): AsyncGenerator<SubmissionItem, void> {
   for await (const { number, text } of readLines(source, name, commandBytesMax)) {
     if (!skipped.test(text)) {
@@ -24,6 +27,9 @@ export async function* readTaskFile(
     }
     const match = directive.exec(text);
     if (match !== null) yield parseDirective(match[1] ?? '', `${name}, line ${number}`);
+    else if (nearDirective.test(text)) {
+      remark(`${name}, line ${number}: '${text.trim()}' is a comment; a barrier is written '#DROVER BARRIER'`);
+    }
   }
 }
 

@@ -47,12 +47,16 @@ it('takes what the options say, with absolute paths', () => {
 });
 
 it.each([
-  ['--cwd', { cwd: 'nowhere' }],
-  ['--stdin', { stdin: 'nowhere' }],
-  ['--name', { name: '' }],
-  ['--name', { name: 'é'.repeat(101) }],
-])('refuses a bad %s', (option, options) => {
-  expect(() => workflowSpecOf(env, options)).toThrow(option);
+  ['--cwd: no such directory: nowhere', { cwd: 'nowhere' }],
+  ['--cwd: file is not a directory', { cwd: 'file' }],
+  ['--stdin: no such file: nowhere', { stdin: 'nowhere' }],
+  ['--stdin: . is a directory', { stdin: '.' }],
+  ['--output: file is not a directory', { output: 'file' }],
+  ['--name has 1 to 200 bytes, not 0', { name: '' }],
+  ['--name has 1 to 200 bytes, not 202', { name: 'é'.repeat(101) }],
+])('refuses what can not be: %s', (message, options) => {
+  env.files.set('/me/file', '');
+  expect(() => workflowSpecOf(env, options)).toThrow(message);
 });
 
 describe('the shell', () => {
@@ -93,8 +97,13 @@ describe('the environment', () => {
     expect(spec.env).toMatchObject({ A: '2=3', B: '', DROVER_X: 'x' });
   });
 
-  it.each(['NONE', '=x', '', 'toString'])('refuses --env %j', (entry) => {
-    expect(() => workflowSpecOf(env, { env: [entry] })).toThrow('there is no such variable');
+  it.each([
+    ['NONE', 'there is no such variable here'],
+    ['toString', 'there is no such variable here'],
+    ['=x', 'the name is empty'],
+    ['', 'the name is empty'],
+  ])('refuses --env %j', (entry, why) => {
+    expect(() => workflowSpecOf(env, { env: [entry] })).toThrow(`--env '${entry}': ${why}`);
   });
 
   it('has a limit, and the error names the largest variable', () => {

@@ -21,8 +21,7 @@ export interface SpecOptions {
 
 export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec {
   const { name, timeout, output, stdin } = options;
-  const cwd = resolve(env.cwd, options.cwd ?? '.');
-  if (env.kindOf(cwd) !== 'directory') throw new DroverError('bad-input', `--cwd: ${cwd} is not a directory`);
+  const cwd = existingDirectory(env, options.cwd ?? '.');
   return {
     ...(name === undefined ? {} : { name: checkedName(name) }),
     cwd,
@@ -33,20 +32,43 @@ export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec 
     terminationMs: options.termGrace ?? terminationMsDefault,
     failFast: options.failFast ?? false,
     open: false,
-    ...(output === undefined ? {} : { outputDir: resolve(env.cwd, output) }),
+    ...(output === undefined ? {} : { outputDir: outputDirectory(env, output) }),
     ...(stdin === undefined ? {} : { stdin: existingFile(env, stdin) }),
   };
 }
 
 function checkedName(name: string): string {
   if (name !== '' && Buffer.byteLength(name) <= nameBytesMax) return name;
-  throw new DroverError('bad-input', `--name has 1 to ${nameBytesMax} bytes`);
+  throw new DroverError('bad-input', `--name has 1 to ${nameBytesMax} bytes, not ${Buffer.byteLength(name)}`, {
+    hint: 'give it a shorter label, or none',
+  });
+}
+
+function existingDirectory(env: CliEnv, name: string): string {
+  const path = resolve(env.cwd, name);
+  const kind = env.kindOf(path);
+  if (kind === 'directory') return path;
+  const what = kind === 'missing' ? `no such directory: ${name}` : `${name} is not a directory`;
+  throw new DroverError('bad-input', `--cwd: ${what}`, {
+    hint: 'make it first, or name the directory where tasks run',
+  });
+}
+
+/** It is made when it is missing. */
+function outputDirectory(env: CliEnv, name: string): string {
+  const path = resolve(env.cwd, name);
+  if (env.kindOf(path) !== 'file') return path;
+  throw new DroverError('bad-input', `--output: ${name} is not a directory`, {
+    hint: "name a directory for the tasks' output; it is made when it is missing",
+  });
 }
 
 function existingFile(env: CliEnv, name: string): string {
   const path = resolve(env.cwd, name);
-  if (env.kindOf(path) === 'file') return path;
-  throw new DroverError('bad-input', `--stdin: no such file: ${name}`);
+  const kind = env.kindOf(path);
+  if (kind === 'file') return path;
+  const what = kind === 'missing' ? `no such file: ${name}` : `${name} is a directory`;
+  throw new DroverError('bad-input', `--stdin: ${what}`, { hint: 'name a file that every task reads' });
 }
 
 /** A line of a task file means what it means in the user's terminal, which is bash for most. */
@@ -90,7 +112,8 @@ function parseVariable(entry: string, variables: CliEnv['variables']): readonly 
   if (equals > 0) return [entry.slice(0, equals), entry.slice(equals + 1)];
   const value = Object.hasOwn(variables, entry) ? variables[entry] : undefined;
   if (value !== undefined) return [entry, value];
-  throw new DroverError('bad-input', `--env ${entry}: there is no such variable here`, {
+  const what = equals === 0 || entry === '' ? 'the name is empty' : 'there is no such variable here';
+  throw new DroverError('bad-input', `--env '${entry}': ${what}`, {
     hint: '--env NAME=VALUE sets one; --env NAME takes it from the environment',
   });
 }
@@ -107,7 +130,7 @@ function checkSize(environment: Readonly<Record<string, string>>): void {
     'too-large',
     `the environment has ${showBytes(total)}, more than ${showBytes(environmentBytesMax)}`,
     {
-      hint: `the largest variable is ${largest.name}; unset it for this command: env -u ${largest.name} drover run …`,
+      hint: `the largest variable is ${largest.name}; unset it for this command: env -u ${largest.name} drover …`,
     },
   );
 }

@@ -1,8 +1,15 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { accessPath, loadTokens, readAccessFile, removeAccessFile, writeAccessFile } from './access-file.ts';
+import {
+  accessPath,
+  isAccessDamaged,
+  loadTokens,
+  readAccessFile,
+  removeAccessFile,
+  writeAccessFile,
+} from './access-file.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -19,12 +26,30 @@ describe('the access file', () => {
     expect(statSync(accessPath(directory)).mode & 0o777).toBe(0o600);
   });
 
-  it('that is missing, damaged or of another version is none', () => {
+  it('that is missing is none, and not damaged', () => {
     expect(readAccessFile(accessPath(directory))).toBeUndefined();
-    writeFileSync(accessPath(directory), 'rubbish');
+    expect(isAccessDamaged(directory)).toBe(false);
+  });
+
+  it.each([
+    ['', 'empty'],
+    ['rubbish', 'no JSON'],
+    ['null', 'no object'],
+    [JSON.stringify({ ...access(1), version: 2 }), 'of another version'],
+    [JSON.stringify({ ...access(1), url: 'nowhere' }), 'without an address'],
+    [JSON.stringify({ ...access(1), tokens: { admin: 'a' } }), 'without a token'],
+  ])('%j is damaged: %s', (content) => {
+    writeFileSync(accessPath(directory), content);
     expect(readAccessFile(accessPath(directory))).toBeUndefined();
-    writeFileSync(accessPath(directory), JSON.stringify({ ...access(1), version: 2 }));
-    expect(readAccessFile(accessPath(directory))).toBeUndefined();
+    expect(isAccessDamaged(directory)).toBe(true);
+  });
+
+  it('that can not be written is an error of the folder, and leaves nothing aside', () => {
+    mkdirSync(accessPath(directory));
+    expect(() => writeAccessFile(directory, access(1))).toThrow(
+      expect.objectContaining({ code: 'store-unwritable', message: expect.stringContaining(accessPath(directory)) }),
+    );
+    expect(readdirSync(directory)).toEqual(['access.json']);
   });
 
   it('is removed only by the controller that wrote it', () => {

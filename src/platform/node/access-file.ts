@@ -1,7 +1,9 @@
 /** The access file: where the controller of a folder listens, and the tokens for it. Readable by its owner only. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DroverError } from '../../model/errors.ts';
+import { onDisk } from './disk-failure.ts';
 
 export interface AccessFile {
   readonly version: 1;
@@ -41,19 +43,41 @@ export const writeAccessFile = (directory: string, access: AccessFile): void =>
 /** Renamed into place: a reader never sees half of it. */
 function writePrivately(path: string, content: object): void {
   const aside = `${path}.${process.pid}`;
-  writeFileSync(aside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  renameSync(aside, path);
+  try {
+    onDisk(path, () => {
+      writeFileSync(aside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+      renameSync(aside, path);
+    });
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
+  }
 }
 
 /** Undefined when there is none, or one that this version can't read. */
 export function readAccessFile(path: string): AccessFile | undefined {
   try {
     const access = JSON.parse(readFileSync(path, 'utf8')) as Partial<AccessFile>;
-    const isWhole = access.version === 1 && typeof access.url === 'string' && typeof access.tokens?.admin === 'string';
-    return isWhole ? (access as AccessFile) : undefined;
+    return isWhole(access) ? (access as AccessFile) : undefined;
   } catch {
     return undefined;
   }
+}
+
+const isWhole = ({ version, url, tokens }: Partial<AccessFile>): boolean =>
+  version === 1 && URL.canParse(url ?? '') && typeof tokens?.admin === 'string' && typeof tokens.worker === 'string';
+
+/** A file that is there and tells nothing. It is never half written, so it does not help to wait. */
+export const isAccessDamaged = (directory: string): boolean =>
+  existsSync(accessPath(directory)) && readAccessFile(accessPath(directory)) === undefined;
+
+/** `cause` says who has the folder, where that is known. */
+export function accessDamaged(directory: string, cause?: Error): DroverError {
+  const path = accessPath(directory);
+  const who = cause === undefined ? '' : ` (${cause.message})`;
+  return new DroverError('access-damaged', `${path} is damaged: without it, no controller can be reached${who}`, {
+    cause,
+  });
 }
 
 /** Only one's own: another controller may have taken over meanwhile. */

@@ -6,8 +6,9 @@
  * packages along.
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { onDisk } from './disk-failure.ts';
 
 export interface Certificate {
   readonly key: string;
@@ -20,8 +21,16 @@ export function loadCertificate(directory: string): Certificate {
   const [keyPath, certificatePath] = [join(directory, 'tls-key.pem'), join(directory, 'tls-certificate.pem')];
   if (!existsSync(keyPath) || !existsSync(certificatePath)) {
     const made = makeCertificate(new Date());
-    writeFileSync(keyPath, made.key, { mode: 0o600 });
-    writeFileSync(certificatePath, made.certificate, { mode: 0o600 });
+    try {
+      onDisk(certificatePath, () => {
+        writeFileSync(keyPath, made.key, { mode: 0o600 });
+        writeFileSync(certificatePath, made.certificate, { mode: 0o600 });
+      });
+    } catch (error) {
+      // Half of one would be taken for whole at the next start.
+      for (const path of [keyPath, certificatePath]) rmSync(path, { force: true });
+      throw error;
+    }
   }
   return { key: readFileSync(keyPath, 'utf8'), certificate: readFileSync(certificatePath, 'utf8') };
 }

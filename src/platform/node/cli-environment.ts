@@ -110,13 +110,9 @@ export class NodeCliEnvironment {
     }
   }
 
+  /** Opened when it is read: a stream that nobody reads would end the process if it fails. */
   async *readFile(path: string): AsyncGenerator<Uint8Array> {
-    try {
-      yield* createReadStream(path);
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new DroverError('bad-input', `${path} can't be read: ${reason}`, { cause });
-    }
+    yield* createReadStream(path);
   }
 
   onSignal(listener: (signal: (typeof stopSignals)[number]) => void): () => void {

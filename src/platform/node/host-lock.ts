@@ -4,9 +4,11 @@
  * lock next has the proof that nothing of the last holder runs, but for what outlives both being killed with -9:
  * that, it finds by the tag in its environment.
  */
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { DroverError } from '../../model/errors.ts';
 import type { Libc } from './libc.ts';
+import { makeDirectory } from './make-directory.ts';
 
 export interface HostLock {
   readonly fd: number;
@@ -16,8 +18,7 @@ const pollMs = 20;
 
 /** Waits for the last holder to be gone; undefined when it is not in that time. */
 export async function takeHostLock(libc: Libc, directory: string, waitMs: number): Promise<HostLock | undefined> {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const fd = openSync(join(directory, 'lock'), 'a', 0o600);
+  const fd = openLock(directory);
   for (const deadline = performance.now() + waitMs; ; ) {
     if (libc.tryLock(fd)) return { fd };
     if (performance.now() >= deadline) {
@@ -25,5 +26,15 @@ export async function takeHostLock(libc: Libc, directory: string, waitMs: number
       return undefined;
     }
     await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}
+
+function openLock(directory: string): number {
+  try {
+    makeDirectory(directory, 0o700);
+    return openSync(join(directory, 'lock'), 'a', 0o600);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new DroverError('store-unwritable', `the worker can not use ${directory}: ${why}`, { cause });
   }
 }

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DroverError } from '../../model/errors.ts';
+import { diskFailure, onDisk } from './disk-failure.ts';
 
 interface PackWrite {
   readonly file: number;
@@ -16,27 +17,36 @@ export class NodeOutputPacks {
 
   constructor(directory: string) {
     this.#directory = directory;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    onDisk(directory, () => mkdirSync(directory, { recursive: true, mode: 0o700 }));
   }
 
   async write(writes: readonly PackWrite[]): Promise<void> {
     try {
       const touched = new Set<FileHandle>();
       for (const { first, data } of runs(writes)) {
-        const handle = await this.#open(first.file);
+        // Not `a`: positions are given, and what a crash left behind the last of them is written over.
+        const handle =
+          this.#handles.get(first.file) ??
+          (await this.#keep(first.file, 'r+').catch(() => this.#keep(first.file, 'w+')));
         await writeAll(handle, data, first.position);
         touched.add(handle);
       }
       for (const handle of touched) await handle.datasync();
-    } catch (cause) {
-      throw new DroverError('store-unwritable', `output can't be written to ${this.#directory}: ${cause}`, { cause });
+    } catch (error) {
+      throw diskFailure(this.#directory, error);
     }
   }
 
+  /** Fewer bytes where the file has no more, none where it is gone: somebody may have cleared up. */
   async read(file: number, position: number, length: number): Promise<Uint8Array> {
-    const handle = await this.#open(file);
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
-    return buffer.subarray(0, bytesRead);
+    try {
+      const handle = this.#handles.get(file) ?? (await this.#keep(file, 'r+'));
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
+      return buffer.subarray(0, bytesRead);
+    } catch (cause) {
+      if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return new Uint8Array();
+      throw new DroverError('store-damaged', `output can't be read: ${messageOf(cause)}`, { cause });
+    }
   }
 
   async close(): Promise<void> {
@@ -44,16 +54,14 @@ export class NodeOutputPacks {
     this.#handles.clear();
   }
 
-  async #open(file: number): Promise<FileHandle> {
-    const known = this.#handles.get(file);
-    if (known !== undefined) return known;
-    const path = join(this.#directory, `${String(file).padStart(8, '0')}.pack`);
-    // Not `a`: positions are given, and what a crash left behind the last of them is written over.
-    const handle = await open(path, 'r+').catch(() => open(path, 'w+', 0o600));
+  async #keep(file: number, mode: 'r+' | 'w+'): Promise<FileHandle> {
+    const handle = await open(join(this.#directory, `${String(file).padStart(8, '0')}.pack`), mode, 0o600);
     this.#handles.set(file, handle);
     return handle;
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** One call may write less than all of it. */
 async function writeAll(handle: FileHandle, data: Uint8Array, position: number): Promise<void> {

@@ -1,17 +1,24 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DroverError } from '../../model/errors.ts';
 import { acceptLinks, webSocketNet } from './sockets.ts';
 
 let server: Server;
 let url: string;
 let received: string[];
+let troubles: string[];
 
 beforeEach(async () => {
   received = [];
+  troubles = [];
   server = createServer();
   acceptLinks(server, {
-    refuse: (path, authorization) => (path === '/x' && authorization === 'Bearer right' ? undefined : 401),
+    refuse: (path, authorization) =>
+      path === '/x' && authorization === 'Bearer right'
+        ? undefined
+        : { status: 401, error: new DroverError('not-authorised', 'no') },
+    onTrouble: (_, message) => troubles.push(message),
     onLink: (_, link) => ({
       onText: (text) => {
         received.push(text);
@@ -56,7 +63,7 @@ describe('links over WebSocket', () => {
   it('with a wrong token are refused, and the one who tried hears why', async () => {
     const [why] = await talk('wrong', 'hello');
     expect(why).toContain('401');
-    expect(received).toEqual([]);
+    expect([received, troubles]).toEqual([[], ['a link was refused']]);
   });
 
   it('that are refused and reset by the peer do no harm to the server', async () => {

@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import { DroverError } from '../../model/errors.ts';
 import { frameBytesAccepted, linkBacklogBytesMax } from '../../model/limits.ts';
 import type { Link, LinkListener, Net } from '../env.ts';
 
@@ -21,6 +22,10 @@ function asLink(socket: WebSocket): Link {
     },
     close(why) {
       socket.close(1000, why.slice(0, 100));
+    },
+    hold(isHeld) {
+      if (isHeld) socket.pause();
+      else socket.resume();
     },
   };
 }
@@ -42,7 +47,8 @@ function listen(socket: WebSocket, listener: LinkListener): void {
   });
   socket.on('message', (data) => {
     isAnswered = true;
-    listener.onText(textOf(data));
+    // Once this end has said that it closes, nothing of the other counts: it may never close, and go on sending.
+    if (socket.readyState === WebSocket.OPEN) listener.onText(textOf(data));
   });
   socket.on('error', (error) => {
     why = error.message;
@@ -69,28 +75,51 @@ export const webSocketNet: Net = {
   },
 };
 
-export interface LinkAcceptor {
-  /** The status to refuse with, or undefined to accept. */
-  refuse(path: string, authorization: string | undefined): number | undefined;
-  onLink(path: string, link: Link): LinkListener;
+export interface LinkRefusal {
+  readonly status: number;
+  readonly error: DroverError;
 }
 
-export function acceptLinks(server: Server, { refuse, onLink }: LinkAcceptor): { closeAll(): void } {
+export interface LinkAcceptor {
+  /** Undefined to accept. */
+  refuse(path: string, authorization: string | undefined): LinkRefusal | undefined;
+  onLink(path: string, link: Link): LinkListener;
+  /** For the operator's log: who was refused, and whose link broke. */
+  onTrouble(facts: object, message: string): void;
+}
+
+export function acceptLinks(server: Server, { refuse, onLink, onTrouble }: LinkAcceptor): { closeAll(): void } {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: frameBytesAccepted, perMessageDeflate: false });
+  const answer = (raw: Duplex, from: object, refusal: LinkRefusal): void => {
+    onTrouble({ ...from, status: refusal.status, why: refusal.error.message }, 'a link was refused');
+    refuseUpgrade(raw, refusal);
+  };
+  sockets.on('wsClientError', ({ message }, raw, { url: path }) =>
+    answer(raw, { path }, { status: 400, error: new DroverError('bad-input', message) }),
+  );
   server.on('upgrade', (request: IncomingMessage, raw: Duplex, head: Buffer) => {
     // Without a listener a peer that resets the connection would end the process.
     raw.on('error', () => raw.destroy());
     const path = request.url ?? '/';
-    const status = refuse(path, request.headers.authorization);
-    if (status !== undefined) {
-      raw.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\n\r\n`);
-      return;
-    }
-    sockets.handleUpgrade(request, raw, head, (socket) => listen(socket, onLink(path, asLink(socket))));
+    const from = { path: path.slice(0, 100), peer: request.socket.remoteAddress };
+    const refusal = refuse(path, request.headers.authorization);
+    if (refusal !== undefined) return answer(raw, from, refusal);
+    sockets.handleUpgrade(request, raw, head, (socket) => {
+      socket.on('error', ({ message: why }) => onTrouble({ ...from, why }, 'a link broke'));
+      listen(socket, onLink(path, asLink(socket)));
+    });
   });
   return {
     closeAll: () => {
       for (const socket of sockets.clients) socket.terminate();
     },
   };
+}
+
+function refuseUpgrade(raw: Duplex, { status, error }: LinkRefusal): void {
+  const { code, message, hint } = error;
+  const body = JSON.stringify({ error: { code, message, hint } });
+  const headers = `Connection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+  // Not to linger until the other end closes, too.
+  raw.end(`HTTP/1.1 ${status} Refused\r\n${headers}\r\n\r\n${body}`, () => raw.destroy());
 }

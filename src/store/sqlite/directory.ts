@@ -1,8 +1,9 @@
 /** The project's folder: made if it is missing, kept out of version control, and refused where SQLite is not safe. */
-import { accessSync, constants, statfsSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DroverError } from '../../model/errors.ts';
 import { makeDirectory } from '../../platform/node/make-directory.ts';
+import { storeFailure } from './failure.ts';
 
 /** Numbers by which Linux's statfs names a file system (linux/magic.h, and the vendors' own). */
 const sharedFileSystems: ReadonlyMap<bigint, string> = new Map([
@@ -36,6 +37,7 @@ export function sharedFileSystem(type: bigint): string | undefined {
 /** Readable for its owner only: commands and environments are in it. */
 export function prepareDirectory(directory: string): void {
   try {
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false) throw isFile(directory);
     makeDirectory(directory, 0o700);
     const { type } = statfsSync(directory, { bigint: true });
     const shared = sharedFileSystem(type);
@@ -45,10 +47,14 @@ export function prepareDirectory(directory: string): void {
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
     writeOnce(join(directory, '.gitignore'), '*\n');
   } catch (error) {
-    if (error instanceof DroverError) throw error;
-    throw new DroverError('store-unwritable', `${directory} can not be used: ${messageOf(error)}`, { cause: error });
+    throw storeFailure(error, directory);
   }
 }
+
+const isFile = (path: string): DroverError =>
+  new DroverError('store-unwritable', `${path} can not be used: it is a file, not a folder`, {
+    hint: 'move it away, or name another folder with --dir',
+  });
 
 function writeOnce(path: string, text: string): void {
   try {
@@ -57,5 +63,3 @@ function writeOnce(path: string, text: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -16,7 +16,12 @@ const byResultCode: Readonly<Record<number, [ErrorCode, string]>> = {
 
 /** The error to throw instead; one that says nothing of the disk stays as it is: it is a bug. */
 export function storeFailure(error: unknown, path: string): unknown {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error;
+  if (!(error instanceof Error)) return error;
+  // What the system says of a file or folder: its message names it.
+  if ('syscall' in error && 'path' in error) {
+    return new DroverError('store-unwritable', `${path} can not be used: ${error.message}`, { cause: error });
+  }
+  if (!('errcode' in error) || typeof error.errcode !== 'number') return error;
   const known = byResultCode[error.errcode & 0xff];
   if (known === undefined) return error;
   const [code, why] = known;

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -55,5 +55,12 @@ describe('the lock', () => {
   it('can not be taken where it can not be written', () => {
     mkdirSync(join(directory, 'lock.db'));
     expect(() => takeLock(directory)).toThrow(expect.objectContaining({ code: 'store-unwritable' }));
+  });
+
+  it('says of a damaged file that it can be removed', () => {
+    writeFileSync(join(directory, 'lock.db'), 'rubbish'.repeat(1_000));
+    expect(() => takeLock(directory)).toThrow(
+      expect.objectContaining({ code: 'store-damaged', hint: expect.stringContaining('remove that file') }),
+    );
   });
 });

@@ -10,6 +10,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { DroverError } from '../../model/errors.ts';
 import { storeFailure } from './failure.ts';
 
+const lockHint = 'remove that file: it is there only to be locked, and holds no data';
+
 /** A connection that nobody refers to is closed by the garbage collector, and its lock with it. */
 const held = new Set<DatabaseSync>();
 
@@ -41,7 +43,10 @@ function hold(path: string, directory: string, note: string): DatabaseSync {
   } catch (error) {
     database?.close();
     const failure = storeFailure(error, path);
-    if (!(failure instanceof DroverError) || failure.code !== 'store-locked') throw failure;
+    if (!(failure instanceof DroverError)) throw failure;
+    if (failure.code === 'store-damaged')
+      throw new DroverError(failure.code, failure.message, { hint: lockHint, cause: error });
+    if (failure.code !== 'store-locked') throw failure;
     throw new DroverError('store-locked', `${directory} is in use by ${holderOf(note)}`, { cause: error });
   }
 }

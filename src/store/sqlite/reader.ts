@@ -14,6 +14,7 @@ import type { WorkflowSpec } from '../../protocol/spec.ts';
 import { entriesOf, type HistoryPage } from '../history.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, HistoryEntry, OutputPiece, Reader, SeedRun, TaskDefinition } from '../store.ts';
+import { storeFailure } from './failure.ts';
 import {
   attemptRow,
   type Columns,
@@ -34,10 +35,13 @@ export class SqliteReader implements Reader {
   readonly epoch: number;
   readonly generation: string;
   readonly #database: DatabaseSync;
+  /** For messages. */
+  readonly #path: string;
   readonly #prepared = new Map<string, StatementSync>();
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, path: string) {
     this.#database = database;
+    this.#path = path;
     const meta = new Map(this.#all('SELECT key, value FROM meta') as [string, unknown][]);
     this.epoch = meta.get('epoch') as number;
     this.generation = meta.get('generation') as string;
@@ -152,11 +156,20 @@ export class SqliteReader implements Reader {
   }
 
   #all(sql: string, ...values: SQLInputValue[]): Columns[] {
-    return this.#statement(sql).all(...values) as unknown as Columns[];
+    return this.#read(() => this.#statement(sql).all(...values)) as Columns[];
   }
 
   #get(sql: string, ...values: SQLInputValue[]): Columns | undefined {
-    return this.#statement(sql).get(...values) as unknown as Columns | undefined;
+    return this.#read(() => this.#statement(sql).get(...values)) as Columns | undefined;
+  }
+
+  /** A page that is damaged is found only when it is read. */
+  #read(read: () => unknown): unknown {
+    try {
+      return read();
+    } catch (error) {
+      throw storeFailure(error, this.#path);
+    }
   }
 
   #statement(sql: string): StatementSync {

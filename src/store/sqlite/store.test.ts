@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -56,6 +56,18 @@ async function wholeBatches(at: string): Promise<number> {
 }
 
 describe('a commit', () => {
+  it.each(['removed', 'replaced'])(
+    'to a file that was %s while it was in use fails, rather than being lost',
+    async (how) => {
+      const store = openSqliteStore(directory);
+      await store.commit(batchOf({}));
+      rmSync(file);
+      if (how === 'replaced') writeFileSync(file, '');
+      await expect(store.commit(batchOf({}))).rejects.toThrow(refusal('store-damaged'));
+      await store.close();
+    },
+  );
+
   it('that was acknowledged survives kill -9, and one that was not is there as a whole or not at all', async () => {
     for (const killAfter of [1, 2, 3, 5, 8, 13, 21, 34, 55, 89]) {
       const child = spawn(process.execPath, [committer, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -138,6 +150,26 @@ describe('opening', () => {
     // The header stays, the schema behind it does not.
     writeFileSync(file, bytes.fill(0xff, 100, 4096));
     expect(() => openSqliteStore(directory)).toThrow(refusal('store-damaged'));
+  });
+
+  it('refuses a file that was emptied, but takes one beside which there is no output yet', async () => {
+    await openSqliteStore(directory).close();
+    truncateSync(file, 1);
+    mkdirSync(join(directory, 'output'));
+    expect(() => openSqliteStore(directory)).toThrow(refusal('store-damaged'));
+    expect(readFileSync(file)).toHaveLength(1);
+  });
+
+  it('finds a damaged page when it reads it, and says so as when it opens', async () => {
+    await openSqliteStore(directory).close();
+    const database = new DatabaseSync(file);
+    const page = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'workflow'").get()?.rootpage;
+    database.close();
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.fill(0xff, (Number(page) - 1) * 4096, Number(page) * 4096));
+    const store = openSqliteStore(directory);
+    await expect(store.workflowRows()[Symbol.asyncIterator]().next()).rejects.toEqual(refusal('store-damaged'));
+    await store.close();
   });
 
   it('refuses a path that can not be a file, and one below a file', () => {

@@ -6,6 +6,7 @@
  * 2. After a commit that failed there is no other: the process is meant to end, and start again from what is there.
  */
 import { randomUUID } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { assert, DroverError } from '../../model/errors.ts';
@@ -15,6 +16,9 @@ import { migrate } from './migrations.ts';
 import { SqliteReader } from './reader.ts';
 import { transaction } from './transaction.ts';
 import { SqliteWriter } from './writer.ts';
+
+/** Of every SQLite file; it is written before all else. */
+const headerBytes = 100;
 
 /**
  * The cache holds what is written often: the ends of the tables, and the tasks that are on their way. The log grows to
@@ -34,6 +38,7 @@ export function openSqliteStore(directory: string): Store {
   const path = join(directory, 'drover.db');
   let database: DatabaseSync | undefined;
   try {
+    refuseEmptied(directory, path);
     database = new DatabaseSync(path);
     prepare(database, path);
     return new SqliteStore(database, path);
@@ -41,6 +46,13 @@ export function openSqliteStore(directory: string): Store {
     database?.close();
     throw storeFailure(error, path);
   }
+}
+
+/** SQLite takes an empty file for a new database; beside output that was kept it is what is left of one. */
+function refuseEmptied(directory: string, path: string): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === undefined || size >= headerBytes || !existsSync(join(directory, 'output'))) return;
+  throw new DroverError('store-damaged', `${path} is empty, but this folder has been used`);
 }
 
 function prepare(database: DatabaseSync, path: string): void {
@@ -59,22 +71,27 @@ function prepare(database: DatabaseSync, path: string): void {
   });
 }
 
+const inodeOf = (path: string): bigint | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+
 class SqliteStore extends SqliteReader implements Store {
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #writer: SqliteWriter;
+  readonly #inode: bigint | undefined;
   #hasFailed = false;
 
   constructor(database: DatabaseSync, path: string) {
-    super(database);
+    super(database, path);
     this.#database = database;
     this.#path = path;
+    this.#inode = inodeOf(path);
     this.#writer = new SqliteWriter(database);
   }
 
   async commit(batch: Batch): Promise<void> {
     assert(!this.#hasFailed, 'nothing is committed after a commit that failed');
     try {
+      this.#mustBeThere();
       this.#writer.write(batch);
     } catch (error) {
       this.#hasFailed = true;
@@ -84,5 +101,13 @@ class SqliteStore extends SqliteReader implements Store {
 
   async close(): Promise<void> {
     this.#database.close();
+  }
+
+  /** SQLite would go on with a file that has no name any more, and with the process all of it would be gone. */
+  #mustBeThere(): void {
+    if (inodeOf(this.#path) === this.#inode) return;
+    throw new DroverError('store-damaged', `${this.#path} was removed or replaced while it was in use`, {
+      hint: 'what was in it is lost, unless there is a backup; the next run begins anew',
+    });
   }
 }
