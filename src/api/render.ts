@@ -104,16 +104,17 @@ export function renderAttempt(cluster: Cluster, row: AttemptRow): AttemptView {
 }
 
 export function renderWorker(worker: WorkerRecord, now: number): WorkerView {
-  const { id, shard, host, state, goneFor, slots, attempts, joinedAt, heardAt } = worker;
+  const { id, shard, host, state, goneFor, slots, attempts, joinedAt, facts, ailment, bar } = worker;
   return {
     id: printWorker(id),
     shard,
     host,
     state,
-    ...optional('reason', goneFor),
+    ...optional('bar', bar?.kind),
+    ...optional('reason', goneFor ?? bar?.why ?? ailment),
     slots,
     attempts: attempts.size,
     joinedAt: iso(joinedAt),
-    ...optional('heardAgoMs', state === 'gone' ? undefined : Math.max(0, now - heardAt)),
+    ...optional('heardAgoMs', state === 'gone' ? undefined : Math.max(0, now - facts.heartbeatAt)),
   };
 }

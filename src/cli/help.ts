@@ -111,11 +111,15 @@ Examples:
 
 export const workerHelp = `
 On another machine: copy .drover/access.json there, by a way that keeps it secret, and name it. When its
-controller does not answer for 10 s the worker kills what it runs, then waits for the controller to come back.
+controller is away for longer than it bears (9 minutes; 12 s under --preset interactive) it kills what it
+runs, then waits for the controller to come back.
 
 Examples:
   drover worker -j 8
   drover worker --access ~/access.json
+  drover worker drain k2       no more tasks for it; 'release' undoes that, and a quarantine
+  drover worker slots k2 16    from now on
+  drover worker stop k2        when it has ended what it runs; --now: at once
 `;
 
 export const workersHelp = `

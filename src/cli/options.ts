@@ -1,7 +1,15 @@
 /** What definitions of commands share: what they are given, options, and how the words of options are read. */
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { attemptsPerTaskMax, logLevels, slotsMax, terminationMsDefault, terminationMsMax } from '../model/limits.ts';
+import {
+  attemptsPerTaskMax,
+  logLevels,
+  shardBytesMax,
+  slotsMax,
+  terminationMsDefault,
+  terminationMsMax,
+} from '../model/limits.ts';
+import { lossPolicies } from '../model/states.ts';
 import { durationExamples, parseDurationMs, printDurationMs } from '../model/units.ts';
 import type { Context } from './context.ts';
 import type { CliEnv } from './environment.ts';
@@ -23,6 +31,7 @@ export function addInputs(command: Command): Command {
     .option('--retries <n>', 'try a failed task again up to so often (default: 0)', integer(0, attemptsPerTaskMax - 1))
     .option('--timeout <time>', `kill an attempt that takes longer: ${durationExamples}`, duration(1))
     .option('--fail-fast', 'cancel what is left when a task has failed for good')
+    .addOption(onLostOption())
     .option('--name <text>', 'a label for the workflow')
     .option('--array <range>', 'a task for each number, as {} and $DROVER_INDEX: 1-100, 1-10:2, 1,3,5-7')
     .option('--cwd <dir>', 'where tasks run (default: here)', filled)
@@ -37,6 +46,11 @@ export function addInputs(command: Command): Command {
     )
     .option('--dry-run', 'print the tasks and run nothing');
 }
+
+const onLostOption = () =>
+  new Option('--on-lost <what>', 'what becomes of a task whose worker is lost (default: requeue)').choices(
+    lossPolicies,
+  );
 
 export function slotsOption({ cores }: CliEnv): Option {
   return new Option('-j, --slots <n>', `tasks at a time (default: the cores here, ${cores})`).argParser(
@@ -56,6 +70,10 @@ export const logLevelOption = () =>
     .choices(logLevels)
     .env('DROVER_LOG_LEVEL');
 
+/** What can be done with a worker that runs. */
+export const workerActions = ['drain', 'stop', 'release', 'slots'] as const;
+export type WorkerAction = (typeof workerActions)[number];
+
 export const quietOption = () => new Option('-q, --quiet', 'no progress and no result; a summary only of failures');
 export const jsonOption = (text: string) => new Option('--json', text);
 
@@ -63,6 +81,11 @@ export const jsonOption = (text: string) => new Option('--json', text);
 export function filled(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('It is empty: is a variable not set?');
+}
+
+export function shard(text: string): string {
+  if (text !== '' && Buffer.byteLength(text) <= shardBytesMax) return text;
+  throw new InvalidArgumentError(`It has 1 to ${shardBytesMax} bytes.`);
 }
 
 export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {

@@ -52,7 +52,7 @@ it.each([
   [['run', '--timeout', 'soon', 'x'], "option '--timeout <time>' argument 'soon' is invalid.", '--help'],
   [['show'], "missing required argument 'id'", 'drover show --help'],
   [['server', 'restart'], "command-argument value 'restart' is invalid for argument 'action'.", 'drover server --help'],
-  [['server', 'stop', '--detach'], '--listen and --detach are for a start, not for stop', 'leave them away'],
+  [['server', 'stop', '--detach'], '--detach is for a start, not for stop', 'leave it away'],
   [['retry', 'w3'], 'w3 is a workflow: say which of its tasks', 'drover retry w3 --failed'],
   [['retry', 'w3.1', '--failed'], '--failed is for workflows, and w3.1 is a task', 'drover retry w3.1'],
   [['wait', 'w3.1'], 'w3.1 is a task', 'name its workflow: w3'],

@@ -1,5 +1,6 @@
 /** What the composition root offers to the commands: ways to reach a controller, to be one, and to be a worker. */
 import type { LogLevel } from '../model/limits.ts';
+import type { PresetName } from '../model/timeouts.ts';
 import type { OpenSession } from './session.ts';
 
 export interface ServeOptions {
@@ -8,6 +9,11 @@ export interface ServeOptions {
   /** `ADDRESS:PORT`, `:PORT` or `ADDRESS`; loopback and a free port by default, TLS off loopback. */
   readonly listen?: string;
   readonly logLevel?: LogLevel;
+  /** How long silence and sickness of workers are borne; `cluster` when absent. */
+  readonly preset?: PresetName;
+  /** The command that shows that a worker can run commands. */
+  readonly healthCheck?: string;
+  readonly allowBumpUnhealthyWorker?: boolean;
 }
 
 export interface WorkOptions {
@@ -15,6 +21,8 @@ export interface WorkOptions {
   /** An access file, where it is not that of the folder. */
   readonly access?: string;
   readonly slots: number;
+  /** A name that outlasts failovers: one worker has it at a time. By machine and directory when absent. */
+  readonly shard?: string;
   readonly logLevel?: LogLevel;
 }
 

@@ -1,9 +1,11 @@
 /** The commands around a controller that stays up. */
 import { Argument, type Command, Option } from 'commander';
+import { presets } from '../model/timeouts.ts';
 import type { RetryOptions } from './commands/retry.ts';
 import type { ServerOptions } from './commands/server.ts';
 import type { SubmitOptions } from './commands/submit.ts';
 import type { WorkerOptions } from './commands/worker.ts';
+import type { AdministrationOptions } from './commands/worker-administration.ts';
 import type { WorkersOptions } from './commands/workers.ts';
 import type { ExecutionOptions } from './execution.ts';
 import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } from './help.ts';
@@ -16,7 +18,10 @@ import {
   logLevelOption,
   type Perform,
   quietOption,
+  shard,
   slotsOption,
+  type WorkerAction,
+  workerActions,
 } from './options.ts';
 
 export function defineServerCommands(program: Command, given: Given, perform: Perform): void {
@@ -84,6 +89,9 @@ function defineServer(program: Command, { env }: Given, perform: Perform): void 
     .addArgument(new Argument('[action]', 'what to do with the one that runs').choices(['stop', 'status']))
     .option('--listen <address:port>', 'where; off loopback with TLS (default: 127.0.0.1 and a free port)', filled)
     .option('--detach', 'in the background; returns when it answers')
+    .addOption(presetOption())
+    .option('--health-check <command>', "what a worker must be able to run (default: 'true')", filled)
+    .option('--allow-bump-unhealthy-worker', 'let another worker of its shard replace one that is not healthy')
     .addOption(logLevelOption())
     .addOption(jsonOption('as one JSON object'))
     .addOption(dirOption(env))
@@ -93,20 +101,41 @@ function defineServer(program: Command, { env }: Given, perform: Perform): void 
     );
 }
 
+const presetOption = () =>
+  new Option('--preset <name>', 'how long absence is borne: minutes, or seconds (default: cluster)').choices(
+    Object.keys(presets),
+  );
+
 function defineWorker(program: Command, { env }: Given, perform: Perform): void {
   program
     .command('worker')
-    .summary('run tasks for a server, here or on another machine')
+    .summary('run tasks for a server, here or on another machine; drain or stop one')
     .description('Runs tasks for the controller of a folder or of an access file, until Ctrl-C or SIGTERM.')
+    .usage(
+      '[options]\n       drover worker drain|stop|release ID… [options]\n       drover worker slots ID… N [options]',
+    )
+    .addArgument(new Argument('[action]', 'what to do with workers that run').choices(workerActions))
+    .argument('[id...]', 'workers, as in drover workers')
     .addOption(slotsOption(env))
     .addOption(
       new Option('--access <file>', "an access file (default: the folder's, .drover/access.json)").argParser(filled),
     )
+    .option(
+      '--shard <name>',
+      'what replaces it takes over: one worker has a name at a time (default: by machine)',
+      shard,
+    )
     .addOption(logLevelOption())
+    .option('--now', 'with stop: at once; what runs there is killed and tried elsewhere')
+    .addOption(jsonOption('with an action: a worker a line, as JSON'))
     .addOption(dirOption(env))
     .addHelpText('after', workerHelp)
-    .action((options: WorkerOptions) =>
-      perform(async (context) => (await import('./commands/worker.ts')).worker(context, options)),
+    .action((action: WorkerAction | undefined, ids: string[], options: WorkerOptions & AdministrationOptions) =>
+      perform(async (context) =>
+        action === undefined
+          ? (await import('./commands/worker.ts')).worker(context, options)
+          : (await import('./commands/worker-administration.ts')).administerWorkers(context, action, ids, options),
+      ),
     );
 }
 

@@ -117,6 +117,18 @@ describe('retry', () => {
     expect(bench.lastJson()).toEqual({ id: 'w1', state: 'done', retried: 0 });
   });
 
+  it('releases a task that is held', async () => {
+    await bench.drover('submit', '--on-lost', 'hold', 'stuck', ':::', '1');
+    await eventually(async () => expect((await bench.client.task('w1.1')).state).toBe('running'));
+    await bench.client.stopWorker('k1', true);
+    await eventually(async () => expect((await bench.client.task('w1.1')).held).toBe(true));
+    bench.renew();
+    await bench.drover('retry', 'w1.1');
+    await bench.drover('retry', 'w1.1');
+    expect(bench.env.stdout.lines).toEqual(['w1.1 will be tried again', 'w1.1 is left as it is: queued']);
+    expect((await bench.client.task('w1.1')).held).toBeUndefined();
+  });
+
   it('tries tasks again; one that is unknown does not keep the others from it', async () => {
     await bench.drover('run', '{}', ':::', 'ok', 'fail-1', 'fail-2');
     bench.renew();
@@ -136,6 +148,60 @@ describe('workers', () => {
     expect(row).toMatch(/^k1 +healthy +4 +0 +.* ago +here$/);
     await bench.drover('workers', '--all', '--json');
     expect(bench.lastJson()).toMatchObject({ id: 'k1', state: 'healthy', slots: 4 });
+  });
+});
+
+describe('worker drain, stop, release and slots', () => {
+  const states = async () => (await bench.client.workers(true)).workers.map(({ state, bar }) => [state, bar]);
+
+  it('bar a worker and let it work again', async () => {
+    expect(await bench.drover('worker', 'drain', 'k1')).toBe(0);
+    expect(await states()).toEqual([['healthy', 'drained']]);
+    await bench.drover('workers');
+    expect(bench.env.stdout.lines.at(-1)).toMatch(/^k1 +healthy, drained +4 +0 +.* ago +here +by command$/);
+    await bench.drover('submit', 'echo', ':::', '1');
+    expect((await bench.client.task('w1.1')).state).toBe('queued');
+    expect(await bench.drover('worker', 'release', '--json', 'k1')).toBe(0);
+    expect(bench.lastJson()).toMatchObject({ id: 'k1', state: 'healthy' });
+    await untilState('w1', 'done');
+    expect(bench.opened.at(-1)).toEqual({ joinsOnly: true });
+  });
+
+  it('tell it another number of slots', async () => {
+    expect(await bench.drover('worker', 'slots', 'k1', '7')).toBe(0);
+    expect(bench.env.stdout.text).toBe('k1 is told its new number of slots\n');
+    await eventually(async () => expect((await bench.client.server()).slots).toBe(7));
+  });
+
+  it('end it when it runs nothing any more', async () => {
+    await bench.drover('submit', 'hang', ':::', '1');
+    await eventually(async () => expect((await bench.client.task('w1.1')).state).toBe('running'));
+    expect(await bench.drover('worker', 'stop', 'k1')).toBe(0);
+    expect(await states()).toEqual([['healthy', 'stopping']]);
+    await bench.client.cancel('w1');
+    await eventually(async () => expect(await states()).toEqual([['gone', 'stopping']]));
+    expect(await bench.drover('worker', 'release', 'k1')).toBe(2);
+    expect(bench.env.stderr.text).toContain('drover: k1 is gone: it ended by itself\n');
+  });
+
+  it('end it at once', async () => {
+    await bench.drover('submit', 'stuck', ':::', '1');
+    await eventually(async () => expect((await bench.client.task('w1.1')).state).toBe('running'));
+    expect(await bench.drover('worker', 'stop', '--now', 'k1')).toBe(0);
+    expect(bench.env.stdout.lines.at(-1)).toBe('k1 ends now; what ran there is tried again');
+    await eventually(async () => expect((await bench.client.task('w1.1')).outcome).toMatchObject({ kind: 'lost' }));
+  });
+
+  it.each([
+    ['drain', '--now', 'k1'],
+    ['slots', 'k1', 'many'],
+    ['slots', '4'],
+    ['release'],
+    ['drain', 'k7', 'k1'],
+    ['dismiss', 'k1'],
+  ])('do nothing of what is wrong: %s %s %s', async (...words) => {
+    expect(await bench.drover('worker', ...words)).toBe(2);
+    expect(await states()).toEqual([['healthy', undefined]]);
   });
 });
 
@@ -176,6 +242,22 @@ describe('server', () => {
     expect(bench.opened).toEqual([]);
   });
 
+  it('passes on what it was told of workers', async () => {
+    const words = ['--preset', 'interactive', '--health-check', 'df /x', '--allow-bump-unhealthy-worker'];
+    const options = { preset: 'interactive', healthCheck: 'df /x', allowBumpUnhealthyWorker: true };
+    expect(await bench.drover('server', ...words)).toBe(0);
+    expect(await bench.drover('server', '--detach', ...words)).toBe(0);
+    expect(given).toEqual([options, options]);
+    for (const wrong of [
+      ['--preset', 'slow'],
+      ['--health-check', ''],
+      ['stop', '--preset', 'cluster'],
+    ]) {
+      expect(await bench.drover('server', ...wrong)).toBe(2);
+    }
+    expect(given).toHaveLength(2);
+  });
+
   it('has a status', async () => {
     expect(await bench.drover('server', 'status')).toBe(0);
     expect(bench.env.stdout.lines).toEqual([
@@ -200,7 +282,13 @@ describe('server', () => {
 it('a command that only joins passes on that there is nobody', async () => {
   const none = new DroverError('controller-unreachable', 'no controller runs', { hint: 'drover server --detach' });
   bench.programs = { openSession: () => Promise.reject(none) };
-  for (const words of [['submit', 'x', ':::', '1'], ['wait', 'w1'], ['workers'], ['server', 'status']]) {
+  for (const words of [
+    ['submit', 'x', ':::', '1'],
+    ['wait', 'w1'],
+    ['workers'],
+    ['worker', 'drain', 'k1'],
+    ['server', 'status'],
+  ]) {
     expect(await bench.drover(...words)).toBe(3);
     expect(bench.env.stderr.lines.slice(-2)).toEqual(['drover: no controller runs', '  drover server --detach']);
   }

@@ -1,6 +1,6 @@
 /** What goes into the controller's reactor and what comes out of it. Everything from outside is one of these inputs. */
 import type { DroverError } from '../model/errors.ts';
-import type { AttemptId, TaskId, WorkflowId } from '../model/ids.ts';
+import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { FromWorker, ToWorker } from '../protocol/worker.ts';
@@ -27,6 +27,10 @@ export type Request =
       readonly offset: number;
       readonly limit: number;
     }
+  | { readonly type: 'drain-worker' | 'release-worker'; readonly worker: WorkerId }
+  /** For good: when it has ended what it runs, or at once. */
+  | { readonly type: 'stop-worker'; readonly worker: WorkerId; readonly isNow: boolean }
+  | { readonly type: 'resize-worker'; readonly worker: WorkerId; readonly slots: number }
   /** Ends every connected worker, and with it all that it runs. */
   | { readonly type: 'dismiss-workers' };
 
@@ -59,7 +63,13 @@ export type Effect =
   | { readonly type: 'refuse'; readonly ticket: number; readonly error: DroverError }
   | { readonly type: 'send'; readonly link: LinkId; readonly message: ToWorker }
   /** The shell adds the commands, which only the store has. */
-  | { readonly type: 'run'; readonly link: LinkId; readonly instance: string; readonly attempts: readonly Launch[] }
+  | {
+      readonly type: 'run';
+      readonly link: LinkId;
+      readonly instance: string;
+      readonly seq: number;
+      readonly attempts: readonly Launch[];
+    }
   | { readonly type: 'close-link'; readonly link: LinkId }
   /** For the operator's log. */
   | { readonly type: 'log'; readonly level: 'info' | 'warn'; readonly message: string; readonly facts: object };

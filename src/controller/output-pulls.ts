@@ -47,6 +47,10 @@ export class OutputPulls {
     return left;
   }
 
+  isPullingFrom(worker: WorkerId): boolean {
+    return this.#missing.has(worker);
+  }
+
   isPulling(attempt: AttemptId): boolean {
     for (const pulls of this.#missing.values()) if (pulls.some((pull) => pull.attempt === attempt)) return true;
     return false;

@@ -2,16 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { plainSpec as spec } from '../../test/controller/spec.ts';
 import { Cluster } from '../core/cluster.ts';
 import { checkInvariants } from '../core/invariants.ts';
-import { type TaskId, workflowId } from '../model/ids.ts';
+import { type TaskId, workerId, workflowId } from '../model/ids.ts';
 import type { Outcome } from '../model/outcome.ts';
+import { presets } from '../model/timeouts.ts';
 import type { TaskSpec } from '../protocol/spec.ts';
 import { type AttemptEnd, type FromWorker, type ToWorker, workerProtocolVersion } from '../protocol/worker.ts';
 import type { Effect, Input, Request, StepResult } from './messages.ts';
-import { Controller } from './reactor.ts';
+import { Controller, defaultSettings } from './reactor.ts';
 
 const none = { bytes: 0, tail: '' };
 const identity = { shard: 's', lock: 'l', instance: 'i1', host: 'h', pid: 1 };
 const w1 = workflowId(1);
+const timeouts = presets.interactive;
+/** A healthy worker that falls silent is unhealthy after this, must die when it was that for too long, then is gone. */
+const unhealthyMs = timeouts.heartbeatMs + timeouts.heartbeatGraceMs;
+const goneMs = unhealthyMs + timeouts.loseAfterMs + timeouts.marginMs;
 
 /** A controller with a hand that plays its workers and clients; every step is checked. */
 class Bench {
@@ -19,10 +24,12 @@ class Bench {
   readonly controller: Controller;
   now = 10_000;
   #tickets = 0;
+  #beats = 0;
 
   constructor(cluster = new Cluster()) {
     this.cluster = cluster;
-    this.controller = new Controller({ cluster, scheduler: 'c1', outputEnd: { file: 0, length: 0 } });
+    const start = { scheduler: 'c1', generation: 'g1', versionAtStart: 0, settings: defaultSettings };
+    this.controller = new Controller({ cluster, outputEnd: { file: 0, length: 0 }, ...start });
   }
 
   step(...inputs: Input[]): StepResult {
@@ -64,18 +71,33 @@ class Bench {
   }
 
   heartbeat(link: number, changed: Partial<typeof identity> = {}, slots = 2): ToWorker[] {
-    return this.say(link, {
-      t: 'heartbeat',
-      version: workerProtocolVersion,
-      worker: { ...identity, ...changed },
-      slots,
-    });
+    const worker = { ...identity, ...changed };
+    return this.say(link, { t: 'heartbeat', version: workerProtocolVersion, beat: ++this.#beats, worker, slots });
   }
 
+  running(link: number, attempts: number[] = [], instance = 'i1'): ToWorker[] {
+    const running = attempts.map((attempt) => ({ attempt, task: attempt, phase: 'running' as const, startedAt: 1 }));
+    return this.say(link, { t: 'running', scheduler: 'c1', instance, seq: 0, attempts: running });
+  }
+
+  /** Answers the health check that was asked for last. */
+  checked(link: number, isGood = true, instance = 'i1'): ToWorker[] {
+    const [check] = this.sentTo(link).flatMap((message) => (message.t === 'check' ? [message.check] : []));
+    return this.say(link, { t: 'checked', scheduler: 'c1', instance, check: check ?? 0, isGood });
+  }
+
+  /** All that makes a worker healthy. */
   connect(link: number, changed: Partial<typeof identity> = {}, running: number[] = []): void {
+    const { instance } = { ...identity, ...changed };
     this.heartbeat(link, changed);
-    const attempts = running.map((attempt) => ({ attempt, phase: 'running' as const, startedAt: this.now }));
-    this.say(link, { t: 'running', attempts, kept: [] });
+    this.running(link, running, instance);
+    this.checked(link, true, instance);
+  }
+
+  /** A worker that is known, on another link. */
+  reconnect(link: number): ToWorker[] {
+    this.step({ type: 'link-closed', link: link - 1 });
+    return this.heartbeat(link);
   }
 
   end(link: number, attempt: number, outcome: Outcome, output: Partial<AttemptEnd> = {}): ToWorker[] {
@@ -89,13 +111,15 @@ class Bench {
 }
 
 describe('the controller with a worker', () => {
-  it('E25, E63: sends nothing to run before the worker said what it runs', () => {
+  it('E25, E38, E63: sends nothing to run before the worker said what it runs and has passed a health check', () => {
     const bench = new Bench();
     bench.submit({ command: 'a' });
     const answers = bench.heartbeat(1);
     expect(answers.map(({ t }) => t)).toEqual(['heartbeat-reply', 'get-running']);
     expect(bench.launches()).toEqual([]);
-    bench.say(1, { t: 'running', attempts: [], kept: [] });
+    bench.running(1);
+    expect(bench.launches()).toEqual([]);
+    bench.checked(1);
     expect(bench.launches()).toEqual([1]);
   });
 
@@ -127,35 +151,45 @@ describe('the controller with a worker', () => {
 
   it('E70: takes no end from a worker that is still new, and does not acknowledge it', () => {
     const bench = new Bench();
-    bench.connect(1);
-    bench.submit({ command: 'a' });
-    bench.step({ type: 'link-closed', link: 1 });
-    bench.heartbeat(2);
-    expect(bench.end(2, 1, { kind: 'succeeded' })).toEqual([]);
-    expect(bench.state(1)).toBe('launched');
+    bench.heartbeat(1);
+    expect(bench.end(1, 1, { kind: 'succeeded' })).toEqual([]);
+    bench.running(1);
+    expect(bench.end(1, 1, { kind: 'succeeded' })).toContainEqual({ t: 'ack', attempts: [1] });
   });
 
-  it('E19, E20: a worker that comes back after a lost connection keeps what it runs; what never arrived is sent anew', () => {
+  it('E19, E20, E27: a worker that comes back is asked about what it may not have got, and what it has goes on', () => {
     const bench = new Bench();
     bench.connect(1);
     bench.submit({ command: 'a' }, { command: 'b' });
     expect(bench.launches()).toEqual([1, 2]);
-    bench.step({ type: 'link-closed', link: 1 });
-    bench.connect(2, {}, [1]);
-    expect(bench.state(1)).toBe('running');
+    bench.say(1, { t: 'accepted', attempts: [1] });
+    const notify = { t: 'notify', scheduler: 'c1', instance: 'i1', seq: 1, attempts: [2] };
+    expect(bench.reconnect(2)).toContainEqual(notify);
+    expect(bench.launches()).toEqual([]);
+    bench.end(2, 2, { kind: 'never-started', why: 'not-running', message: '' });
     expect(bench.launches()).toEqual([3]);
     expect(bench.state(2)).toBe('launched');
   });
 
-  it('an attempt that the store does not know is killed', () => {
+  it('E31, E38: nothing is sent to a worker without a link, however healthy it is: it waits for the next one', () => {
     const bench = new Bench();
+    bench.connect(1);
+    bench.step({ type: 'link-closed', link: 1 });
+    bench.submit({ command: 'a' });
+    expect(bench.state(1)).toBe('queued');
+    bench.heartbeat(2);
+    expect(bench.launches()).toEqual([1]);
+  });
+
+  it('an attempt that the store does not know is killed, nothing is launched before it ended, and its id is not given out again', () => {
+    const bench = new Bench();
+    bench.submit({ command: 'a' });
     bench.heartbeat(1);
-    const attempts = [{ attempt: 77, phase: 'running' as const, startedAt: 1 }];
-    expect(bench.say(1, { t: 'running', attempts, kept: [] })).toContainEqual({
-      t: 'kill',
-      attempts: [77],
-      why: 'unknown',
-    });
+    expect(bench.running(1, [77])).toContainEqual({ t: 'kill', attempts: [77], why: 'unknown' });
+    bench.checked(1);
+    expect(bench.launches()).toEqual([]);
+    bench.end(1, 77, { kind: 'cancelled', signal: 15 });
+    expect(bench.launches()).toEqual([78]);
   });
 
   it('E1: a newer instance with the same host lock replaces the older at once, and its attempts are lost', () => {
@@ -166,6 +200,17 @@ describe('the controller with a worker', () => {
     bench.heartbeat(2, { instance: 'i2' });
     expect(bench.state(1)).toBe('queued');
     expect(bench.cluster.attempts.get(1 as never)?.outcome).toEqual({ kind: 'lost', what: 'worker' });
+  });
+
+  it('one that was cut off and comes back as a newer instance gets no tasks if it got none before', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.request({ type: 'drain-worker', worker: workerId(1) });
+    bench.step({ type: 'link-closed', link: 1 });
+    bench.connect(2, { instance: 'i2' });
+    expect(bench.cluster.workers.get(workerId(2))).toMatchObject({ state: 'healthy', bar: { kind: 'drained' } });
+    bench.submit({ command: 'a' });
+    expect(bench.launches()).toEqual([]);
   });
 
   it('E9: another lock for the same shard is refused as long as the incumbent is not given up', () => {
@@ -180,10 +225,13 @@ describe('the controller with a worker', () => {
     const bench = new Bench();
     bench.connect(1);
     bench.submit({ command: 'a' });
-    bench.now += 14_999;
+    bench.now += goneMs - timeouts.marginMs;
+    bench.last = bench.step({ type: 'tick' });
+    expect(bench.sentTo(1)).toMatchObject([{ t: 'die', instance: 'i1' }]);
+    bench.now += timeouts.marginMs - 1;
     bench.step({ type: 'tick' });
     expect(bench.state(1)).toBe('launched');
-    expect(bench.controller.nextDeadline()).toBe(bench.now + 1);
+    expect(bench.controller.nextDeadline(bench.now)).toBe(bench.now + 1);
     bench.now += 1;
     bench.step({ type: 'tick' });
     expect(bench.state(1)).toBe('queued');
@@ -192,7 +240,7 @@ describe('the controller with a worker', () => {
 
   it('a worker of another protocol version is refused, and told which', () => {
     const bench = new Bench();
-    const answer = bench.say(1, { t: 'heartbeat', version: 99, worker: identity, slots: 1 });
+    const answer = bench.say(1, { t: 'heartbeat', version: 99, beat: 1, worker: identity, slots: 1 });
     expect(answer).toMatchObject([{ t: 'refused', code: 'protocol-version' }]);
     expect(bench.last?.effects).toContainEqual({ type: 'close-link', link: 1 });
   });
@@ -213,9 +261,7 @@ describe('the controller with a worker', () => {
     const cancel: Request = { type: 'cancel-task', task: 1 as TaskId };
     bench.last = bench.step({ type: 'request', ticket: 1, request: cancel });
     expect(bench.sentTo(1)).toEqual([{ t: 'kill', attempts: [1], why: 'cancel' }]);
-    bench.step({ type: 'link-closed', link: 1 });
-    bench.connect(2, {}, [1]);
-    expect(bench.sentTo(2)).toContainEqual({ t: 'kill', attempts: [1], why: 'cancel' });
+    expect(bench.reconnect(2)).toContainEqual({ t: 'kill', attempts: [1], why: 'cancel' });
   });
 
   it('a drain takes back what has not started; a kill ends all', () => {
@@ -288,7 +334,6 @@ describe('the custody of output', () => {
     expect(bench.sentTo(3)).toMatchObject([{ t: 'fetch', offset: 0, limit: 99_000 }]);
     bench.step({ type: 'link-closed', link: 1 });
     bench.heartbeat(4);
-    bench.say(4, { t: 'running', attempts: [{ attempt: 1, phase: 'ended' }], kept: [] });
     bench.end(4, 1, { kind: 'succeeded' }, output);
     expect(bench.controller.sessions.pulls.left).toBe(1);
     expect(bench.last?.output).toHaveLength(1);
@@ -298,7 +343,8 @@ describe('the custody of output', () => {
     const bench = new Bench();
     bench.heartbeat(1);
     bench.say(2, { t: 'output-hello', instance: 'i1' });
-    bench.say(1, { t: 'running', attempts: [], kept: [{ attempt: 1, stdout: 100_000, stderr: 10 }] });
+    bench.running(1);
+    bench.say(1, { t: 'kept', instance: 'i1', kept: [{ attempt: 1, stdout: 100_000, stderr: 10 }] });
     expect(bench.sentTo(2)).toMatchObject([
       { t: 'fetch', attempt: 1, stream: 'stdout', offset: 0, limit: 100_000 - 65_536 },
     ]);

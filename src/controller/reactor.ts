@@ -14,10 +14,12 @@ import { Turn } from '../core/turn.ts';
 import { DroverError } from '../model/errors.ts';
 import type { AttemptId } from '../model/ids.ts';
 import { commitRowsMax } from '../model/limits.ts';
+import { presets, type Timeouts } from '../model/timeouts.ts';
 import { journal } from './journal.ts';
 import type { Effect, Input, Launch, StepResult } from './messages.ts';
 import { OutputCustody } from './output-custody.ts';
 import { type Collected, handleRequest } from './requests.ts';
+import { defaultHealthCheck } from './worker-care.ts';
 import { WorkerSessions } from './worker-sessions.ts';
 
 export interface ControllerStart {
@@ -26,17 +28,33 @@ export interface ControllerStart {
   readonly scheduler: string;
   /** Where the packed output ends, as far as the store knows. */
   readonly outputEnd: { readonly file: number; readonly length: number };
+  /** Of the store, and how many changes are in its history. */
+  readonly generation: string;
+  readonly versionAtStart: number;
+  readonly settings: ControllerSettings;
 }
+
+/** What whoever starts a controller may choose. */
+export interface ControllerSettings {
+  readonly timeouts: Timeouts;
+  /** The command that shows that a worker can run commands. */
+  readonly healthCheck: string;
+  readonly mayBumpUnhealthy: boolean;
+}
+
+export const defaultSettings: ControllerSettings = {
+  ...{ timeouts: presets.interactive, healthCheck: defaultHealthCheck, mayBumpUnhealthy: false },
+};
 
 export class Controller {
   readonly cluster: Cluster;
   readonly sessions: WorkerSessions;
   readonly #custody: OutputCustody;
 
-  constructor({ cluster, scheduler, outputEnd }: ControllerStart) {
+  constructor({ cluster, outputEnd, settings, ...lineage }: ControllerStart) {
     this.cluster = cluster;
     this.#custody = new OutputCustody(outputEnd);
-    this.sessions = new WorkerSessions(cluster, scheduler, this.#custody);
+    this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, this.#custody);
   }
 
   step(inputs: readonly Input[], now: number): StepResult {
@@ -44,18 +62,21 @@ export class Controller {
     const effects: Effect[] = [];
     const collected: Collected = { specs: [], definitions: [] };
     for (const input of inputs) this.#take(turn, input, effects, collected);
-    this.sessions.loseSilent(turn, effects);
+    this.sessions.lookAfter(turn, effects);
     const isUnsettled = settle(turn, commitRowsMax);
     this.#tellWorkers(turn, effects);
-    const isCut = this.#launch(turn, effects);
+    const isCut = this.sessions.isWaiting(now) ? false : this.#launch(turn, effects);
     effects.push(...journal(turn.changes, this.cluster));
+    this.sessions.version += turn.changes.length;
     const { pieces, writes } = this.#custody.take();
+    const generation = this.sessions.takeGeneration();
     return {
       at: now,
       changes: turn.changes,
       rows: this.cluster.takeDirty(),
       ...collected,
       output: pieces,
+      ...(generation === undefined ? {} : { generation }),
       writes,
       effects,
       isUnfinished: isUnsettled || isCut,
@@ -63,8 +84,8 @@ export class Controller {
   }
 
   /** When to step again if no input comes. */
-  nextDeadline(): number {
-    return Math.min(nextDeadline(this.cluster), this.sessions.nextDeadline());
+  nextDeadline(now: number): number {
+    return Math.min(nextDeadline(this.cluster), this.sessions.nextDeadline(now));
   }
 
   #take(turn: Turn, input: Input, effects: Effect[], collected: Collected): void {
@@ -98,9 +119,11 @@ export class Controller {
         const attempt = tasks.lastAttempt(change.task);
         if (attempt !== undefined) cancelled.push(attempt);
       }
-      if (change.type === 'workflow-halt-mode') this.sessions.halt(change.workflow, change.mode, effects);
+      if (change.type === 'worker-barred' && change.bar !== undefined)
+        this.sessions.stops.retract(change.worker, effects);
+      if (change.type === 'workflow-halt-mode') this.sessions.stops.halt(change.workflow, change.mode, effects);
     }
-    this.sessions.kill(cancelled, 'cancel', effects);
+    this.sessions.stops.kill(cancelled, 'cancel', effects);
   }
 
   /** Returns whether there is more to launch. */
@@ -114,7 +137,8 @@ export class Controller {
         launches.push({ attempt: id, task: record.task, number: record.number });
       }
       const link = this.sessions.linkOf(worker.id);
-      if (link !== undefined) effects.push({ type: 'run', link, instance: worker.instance, attempts: launches });
+      const seq = this.sessions.seqOf(worker.id);
+      if (link !== undefined) effects.push({ type: 'run', link, instance: worker.instance, seq, attempts: launches });
     }
     return isCut;
   }

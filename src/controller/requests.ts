@@ -17,6 +17,7 @@ import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { TaskDefinition } from '../store/store.ts';
 import type { Effect, Reply, Request } from './messages.ts';
 import { kindOf } from './task-kind.ts';
+import { administer } from './worker-administration.ts';
 import type { WorkerSessions } from './worker-sessions.ts';
 
 /** What the store must keep besides the changes. */
@@ -70,6 +71,12 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
       return haltInterrupted(turn);
     case 'read-output':
       return context.sessions.readOutput(context.ticket, request, context.effects);
+    case 'drain-worker':
+    case 'release-worker':
+    case 'stop-worker':
+    case 'resize-worker':
+      administer(context, request);
+      return done;
     case 'dismiss-workers':
       context.sessions.dismissAll(context.effects);
       return done;
@@ -83,8 +90,9 @@ function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Repl
   if (environmentBytes > environmentBytesMax) {
     throw new DroverError('too-large', `the environment has more than ${environmentBytesMax} bytes`);
   }
-  const { maxAttempts, failFast, open } = spec;
-  const workflow = registerWorkflow(turn, { maxAttempts, failFast, open, adjusts: false });
+  const { maxAttempts, failFast, open, onLost } = spec;
+  const loss = onLost === undefined ? {} : { onLost };
+  const workflow = registerWorkflow(turn, { maxAttempts, failFast, open, adjusts: false, ...loss });
   collected.specs.push({ workflow, spec });
   return { type: 'registered', workflow };
 }

@@ -153,6 +153,7 @@ export class ControllerShell {
     } catch (error) {
       if (!(error instanceof DroverError)) throw error;
       this.#world.log.warn({ code: error.code, link: id }, `a worker's message was refused: ${error.message}`);
+      if (error.code === 'protocol-version') for (const text of encodeFrames([refusalOf(error)])) link.send(text);
       link.close('malformed frame');
     }
   }
@@ -215,16 +216,16 @@ export class ControllerShell {
   }
 
   async #persist(result: StepResult, inputs: readonly Input[]): Promise<void> {
-    const { at, changes, rows, specs, definitions, output, writes } = result;
-    if (changes.length === 0 && output.length === 0) return;
+    const { effects: _, isUnfinished: __, writes, ...batch } = result;
+    if (batch.changes.length === 0 && batch.output.length === 0 && batch.generation === undefined) return;
     this.#phases.enter(inputs.some(isSubmission) ? 'submitting' : 'committing');
     if (writes.length > 0) await this.#world.packs.write(writes);
-    await this.#world.store.commit({ at, changes, rows, specs, definitions, output });
+    await this.#world.store.commit(batch);
   }
 
   #arm(): void {
     this.#timer?.cancel();
-    const next = this.controller.nextDeadline();
+    const next = this.controller.nextDeadline(this.#world.clock.now());
     if (this.#isClosed || next === Number.POSITIVE_INFINITY) return;
     this.#timer = this.#world.clock.at(next, () => this.#feed({ type: 'tick' }));
   }
@@ -259,34 +260,42 @@ export class ControllerShell {
   }
 
   /** Adds what only the store has: commands, and specifications that the link has not carried yet. */
-  async #runMessages({ link, instance, attempts }: Extract<Effect, { type: 'run' }>): Promise<ToWorker[]> {
+  async #runMessages({ link, instance, seq, attempts }: Extract<Effect, { type: 'run' }>): Promise<ToWorker[]> {
     const open = this.#links.get(link);
     if (open === undefined) return [];
     const messages: ToWorker[] = [];
     for (let from = 0; from < attempts.length; from += definitionsAtOnce) {
       const slice = attempts.slice(from, from + definitionsAtOnce);
       const definitions = await this.#world.store.definitions(slice.map(({ task }) => task));
-      messages.push(...(await this.#specMessages(open, instance, definitions)));
+      messages.push(...(await this.#specMessages(open, { instance, seq }, definitions)));
       for (const orders of cut(definitions.map((definition, at) => orderOf(definition, slice[at] as Launch)))) {
-        messages.push({ t: 'run', scheduler: this.scheduler, instance, specs: [], orders });
+        messages.push({ t: 'run', scheduler: this.scheduler, instance, seq, specs: [], orders });
       }
     }
     return messages;
   }
 
   /** Each alone, since an environment may be large. */
-  async #specMessages(open: OpenLink, instance: string, definitions: readonly TaskDefinition[]): Promise<ToWorker[]> {
+  async #specMessages(
+    open: OpenLink,
+    to: { readonly instance: string; readonly seq: number },
+    definitions: readonly TaskDefinition[],
+  ): Promise<ToWorker[]> {
     const messages: ToWorker[] = [];
     for (const workflow of new Set(definitions.map((definition) => definition.workflow))) {
       if (open.specs.has(workflow)) continue;
       open.specs.add(workflow);
       const spec = await this.#world.store.workflowSpec(workflow);
       if (spec === undefined) continue;
-      messages.push({ t: 'run', scheduler: this.scheduler, instance, specs: [{ workflow, spec }], orders: [] });
+      messages.push({ t: 'run', scheduler: this.scheduler, ...to, specs: [{ workflow, spec }], orders: [] });
     }
     return messages;
   }
 }
+
+const refusalOf = ({ code, message, details }: DroverError): ToWorker => ({
+  ...{ t: 'refused', instance: String(details?.instance ?? ''), code, message },
+});
 
 const definitionsAtOnce = 256;
 /** A message of orders stays well within a frame, whatever escaping adds; one that is larger travels alone. */

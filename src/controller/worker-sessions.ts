@@ -1,59 +1,98 @@
 /**
  * The controller's side of the worker protocol: which link speaks for which worker, and what is under way with it.
  *
- * Owns: links, what was asked of workers and not answered yet. The workers themselves are in the cluster.
- * 1. Nothing is sent to run on a worker before it said what it already runs (`running`), on the link it said so.
- * 2. A link that closes puts its worker back to `new`: what was sent on it and did not arrive never will, so that the
- *    worker's next `running` tells exactly which attempts it has.
+ * Owns: links and sessions. The workers themselves are in the cluster, their health is in worker-care.ts.
+ * 1. Nothing is sent to run on a worker before it said what it already runs (`running`), which is believed once, as
+ *    long as it is new; from then on only orders, ends and questions change what it has.
+ * 2. A lost link is a delay, never a verdict: what was sent on it without an answer is unsure, and is asked about.
  * 3. An end is acknowledged only after it is durable; one that changes nothing is acknowledged too.
- * 4. A worker is given up after its own end plus a margin without a word, or at once when a newer instance holds its
- *    host lock; only then are its attempts lost and may be tried again.
+ * 4. The attempts of a worker are lost, and may be tried again, when it is dead: by its own clock, by a newer instance
+ *    that holds its host lock, or by its own word.
  */
 import type { Cluster } from '../core/cluster.ts';
 import { endAttempt, loseAttempts, startAttempt } from '../core/task/ending.ts';
 import type { Turn } from '../core/turn.ts';
 import type { WorkerRecord } from '../core/worker.ts';
+import { type SetMark, WorkerSetHash } from '../core/worker-set.ts';
 import { DroverError } from '../model/errors.ts';
-import { type AttemptId, attemptId, printWorker, type WorkerId, type WorkflowId, workerId } from '../model/ids.ts';
-import { heartbeatMs, outputTailBytesMax, workerLossMarginMs, workerSelfEndMs } from '../model/limits.ts';
-import type { HaltMode } from '../model/states.ts';
+import { type AttemptId, attemptId, printWorker, type WorkerId, workerId } from '../model/ids.ts';
+import { outputTailBytesMax } from '../model/limits.ts';
 import { outputStreams } from '../model/states.ts';
+import { silenceMsMax } from '../model/timeouts.ts';
 import {
   type AttemptEnd,
   type FromWorker,
   type Heartbeat,
-  type KillWhy,
-  type ToWorker,
+  versionRefusal,
   workerProtocolVersion,
 } from '../protocol/worker.ts';
+import { InitialWait } from './initial-wait.ts';
 import type { Effect, LinkId, Reply, Request } from './messages.ts';
 import type { OutputCustody } from './output-custody.ts';
 import { OutputPulls, type Pull } from './output-pulls.ts';
+import { type CareOptions, defaultHealthCheck, WorkerCare } from './worker-care.ts';
+import { WorkerSession } from './worker-session.ts';
+import { WorkerStops } from './worker-stops.ts';
 
 type Of<T extends FromWorker['t']> = Extract<FromWorker, { readonly t: T }>;
+/** From a worker that has said who it is. */
+type FromKnown = Exclude<FromWorker, { readonly t: 'heartbeat' | 'output-hello' | 'output' }>;
 type ReadOutput = Extract<Request, { readonly type: 'read-output' }>;
 
-const lossMs = workerSelfEndMs + workerLossMarginMs;
+export interface SessionsOptions extends CareOptions {
+  /** Of the store. */
+  readonly generation: string;
+  /** Changes in the store's history when this controller began. */
+  readonly versionAtStart: number;
+  /** Whether a worker that is not healthy may be replaced by another one of its shard. */
+  readonly mayBumpUnhealthy: boolean;
+}
 
 export class WorkerSessions {
   readonly #cluster: Cluster;
-  readonly #scheduler: string;
+  readonly #options: SessionsOptions;
   readonly #custody: OutputCustody;
   readonly pulls: OutputPulls;
+  readonly stops: WorkerStops;
+  readonly #care: WorkerCare;
+  readonly #wait: InitialWait;
+  readonly #set = new WorkerSetHash();
+  readonly #sessions = new Map<WorkerId, WorkerSession>();
   readonly #byInstance = new Map<string, WorkerRecord>();
+  /** Who has a shard now. */
+  readonly #byShard = new Map<string, WorkerSession>();
   readonly #workerOfLink = new Map<LinkId, WorkerId>();
-  readonly #controlLinks = new Map<WorkerId, LinkId>();
+  #generation: string;
+  /** Of the store from now on, if it was found to be a restored one: to be made durable. */
+  #newGeneration: string | undefined;
+  /** Changes in the store's history, those of this step not included. */
+  version: number;
+  /**
+   * Attempts that run and of which the store does not know, as after a restore. They are killed, and until they have
+   * ended nothing is launched: it could be what they run.
+   */
+  readonly #disowned = new Map<AttemptId, WorkerId>();
 
-  constructor(cluster: Cluster, scheduler: string, custody: OutputCustody) {
+  constructor(cluster: Cluster, options: SessionsOptions, custody: OutputCustody) {
     this.#cluster = cluster;
-    this.#scheduler = scheduler;
+    this.#options = options;
+    this.version = options.versionAtStart;
+    this.#generation = options.generation;
     this.#custody = custody;
     this.pulls = new OutputPulls(custody);
+    this.stops = new WorkerStops(cluster, (worker) => this.linkOf(worker));
+    this.#care = new WorkerCare(options);
     for (const worker of cluster.workers.values()) this.#byInstance.set(worker.instance, worker);
+    for (const worker of cluster.liveWorkers.values()) this.#begin(worker);
+    this.#wait = new InitialWait(options.timeouts, options);
   }
 
   linkOf(worker: WorkerId): LinkId | undefined {
-    return this.#controlLinks.get(worker);
+    return this.#sessions.get(worker)?.link;
+  }
+
+  seqOf(worker: WorkerId): number {
+    return this.#sessions.get(worker)?.seq ?? 0;
   }
 
   /** Links of workers that are open: one that ends closes its own last of all. */
@@ -61,76 +100,149 @@ export class WorkerSessions {
     return this.#workerOfLink.size;
   }
 
+  /** Whether nothing may be launched yet. */
+  isWaiting(now: number): boolean {
+    return this.#wait.isOn(now) || this.#disowned.size > 0;
+  }
+
+  takeGeneration(): string | undefined {
+    const generation = this.#newGeneration;
+    this.#newGeneration = undefined;
+    return generation;
+  }
+
   onMessage(turn: Turn, link: LinkId, message: FromWorker, effects: Effect[]): void {
-    const known = this.#worker(link);
-    if (known !== undefined) known.heardAt = turn.now;
+    const known = this.#session(link);
+    if (known !== undefined) this.#care.onHeard(known, turn.now);
     switch (message.t) {
       case 'heartbeat':
         return this.#onHeartbeat(turn, link, message, effects);
       case 'output-hello':
         return this.#onOutputHello(link, message, effects);
       case 'output':
-        return this.pulls.onOutput(link, message, effects);
+        this.pulls.onOutput(link, message, effects);
+        if (known !== undefined) this.stopIfIdle(known, effects);
+        return;
     }
     if (known === undefined) return drop(link, 'it spoke before its first heartbeat', effects);
+    // A message of another process than the link's comes late, by a way that nobody knows.
+    if ('instance' in message && message.instance !== known.worker.instance) return;
+    if ('scheduler' in message && message.scheduler !== this.#options.scheduler) return;
+    this.#onKnown(turn, link, known, message, effects);
+    this.#look(known, turn, effects);
+  }
+
+  #onKnown(turn: Turn, link: LinkId, session: WorkerSession, message: FromKnown, effects: Effect[]): void {
+    const { worker } = session;
     switch (message.t) {
       case 'running':
-        return this.#onRunning(turn, link, known, message, effects);
+        return this.#onRunning(turn, session, message, effects);
+      case 'kept':
+        return this.pulls.need(worker.id, message.kept.flatMap(pullsOfKept), effects);
+      case 'accepted':
+        for (const id of message.attempts) this.#onAccepted(turn, worker, attemptId(id));
+        return;
       case 'started':
-        for (const { attempt, at } of message.attempts) startAttempt(turn, attemptId(attempt), known.id, at);
+        for (const { attempt, at } of message.attempts) startAttempt(turn, attemptId(attempt), worker.id, at);
+        return;
+      case 'notified':
+        return this.#care.onNotified(session, message, turn);
+      case 'checked':
+        if (this.#care.onChecked(session, message, turn.now, effects)) this.#onGoodCheck(turn, worker);
         return;
       case 'update':
-        return this.#onUpdate(turn, link, known, message, effects);
+        return this.#onUpdate(turn, link, worker, message, effects);
       case 'goodbye':
-        this.#controlLinks.delete(known.id);
-        return this.#giveUp(turn, known, 'it ended by itself', effects);
+        session.link = undefined;
+        return this.#giveUp(turn, session, 'it ended by itself', effects);
     }
+  }
+
+  /** A health check that somebody wrote for the purpose ends a quarantine; one that only runs `true` proves nothing. */
+  #onGoodCheck(turn: Turn, { id, bar }: WorkerRecord): void {
+    if (bar?.kind !== 'quarantined' || this.#options.healthCheck === defaultHealthCheck) return;
+    turn.emit({ type: 'worker-barred', worker: id });
   }
 
   onClosed(turn: Turn, link: LinkId, effects: Effect[]): void {
-    const worker = this.#worker(link);
+    const session = this.#session(link);
     this.#workerOfLink.delete(link);
     this.pulls.onClosed(link, effects);
-    if (worker === undefined) return;
-    if (this.#controlLinks.get(worker.id) !== link) return;
-    this.#controlLinks.delete(worker.id);
-    if (worker.state === 'healthy') worker.state = 'new';
-    const facts = { worker: printWorker(worker.id), attempts: worker.attempts.size, at: turn.now };
+    if (session?.link !== link) return;
+    this.#loseLink(turn, session);
+    if (session.worker.state === 'gone') this.#sessions.delete(session.worker.id);
+    const { id, attempts } = session.worker;
+    const facts = { worker: printWorker(id), attempts: attempts.size, at: turn.now };
     effects.push({ type: 'log', level: 'info', message: 'a worker lost its connection', facts });
   }
 
-  loseSilent(turn: Turn, effects: Effect[]): void {
-    for (const worker of this.#cluster.liveWorkers.values()) {
-      if (worker.heardAt + lossMs > turn.now) continue;
-      this.#giveUp(turn, worker, `it was silent for ${lossMs / 1000} s`, effects);
+  #loseLink(turn: Turn, session: WorkerSession): void {
+    session.link = undefined;
+    session.worker.isAway = true;
+    this.#care.onLinkLost(session, turn);
+  }
+
+  /** What is due for workers by the clock alone. */
+  lookAfter(turn: Turn, effects: Effect[]): void {
+    for (const session of this.#care.lookAtAll(this.#sessions.values(), turn, effects)) {
+      this.#giveUp(turn, session, session.worker.ailment ?? 'it was silent', effects);
+    }
+    if (this.#wait.endIfAgreed(this.#knownInstances(), turn.now)) {
+      effects.push({ type: 'log', level: 'info', message: 'all workers are there: the wait is over', facts: {} });
     }
   }
 
-  nextDeadline(): number {
-    let next = Number.POSITIVE_INFINITY;
-    for (const { heardAt } of this.#cluster.liveWorkers.values()) next = Math.min(next, heardAt + lossMs);
-    return next;
+  nextDeadline(now: number): number {
+    return Math.min(this.#care.nextLook, this.#wait.isOn(now) ? this.#wait.endsAt : Number.POSITIVE_INFINITY);
   }
 
-  kill(attempts: readonly AttemptId[], why: KillWhy, effects: Effect[]): void {
-    this.#toHolders(attempts, (ids) => ({ t: 'kill', attempts: ids, why }), effects);
-  }
-
-  /** Draining takes back what has not started; killing ends all. */
-  halt(workflow: WorkflowId, mode: HaltMode, effects: Effect[]): void {
-    const live: AttemptId[] = [];
-    for (const [id, { task, state }] of this.#cluster.attempts) {
-      const isOurs = state !== 'ended' && this.#cluster.tasks.workflow(task) === workflow;
-      if (isOurs) live.push(id);
+  /** Of those that are connected and have said what they run. */
+  *#knownInstances(): Iterable<string> {
+    for (const { link, worker } of this.#sessions.values()) {
+      if (link !== undefined && !worker.facts.isNew && worker.state !== 'must-die') yield worker.instance;
     }
-    if (mode === 'kill') return this.kill(live, 'halt', effects);
-    const unstarted = live.filter((id) => this.#cluster.attempts.get(id)?.state !== 'running');
-    this.#toHolders(unstarted, (ids) => ({ t: 'retract', attempts: ids }), effects);
+  }
+
+  #look(session: WorkerSession, turn: Turn, effects: Effect[]): void {
+    if (this.#care.look(session, turn, effects)) this.#giveUp(turn, session, session.worker.ailment ?? '', effects);
+    this.stopIfIdle(session, effects);
+  }
+
+  /** One that is to stop ends when nothing of what it ran is left there: no attempt, and no output. */
+  stopIfIdle(session: WorkerSession, effects: Effect[]): void {
+    const { id, facts, bar, attempts } = session.worker;
+    if (bar?.kind !== 'stopping' || facts.isNew || attempts.size > 0 || this.pulls.isPullingFrom(id)) return;
+    this.stop(session, effects);
+  }
+
+  /** For good, with all that it runs. */
+  stop({ link, worker: { instance } }: WorkerSession, effects: Effect[]): void {
+    if (link === undefined) return;
+    const why = 'it was told to stop';
+    effects.push({ type: 'send', link, message: { t: 'die', instance, why, isForGood: true } });
+  }
+
+  /** The session of a worker that can be spoken to, or an error that says why not. */
+  mustBeThere(worker: WorkerId): WorkerSession & { readonly link: LinkId } {
+    const session = this.#sessions.get(worker);
+    if (session === undefined) {
+      const goneFor = this.#cluster.workers.get(worker)?.goneFor;
+      const name = printWorker(worker);
+      const message = goneFor === undefined ? `there is no worker ${name}` : `${name} is gone: ${goneFor}`;
+      throw new DroverError('worker-unknown', message);
+    }
+    if (session.link === undefined) {
+      throw new DroverError('worker-away', `${printWorker(worker)} is not connected`);
+    }
+    return session as WorkerSession & { readonly link: LinkId };
   }
 
   dismissAll(effects: Effect[]): void {
-    for (const link of this.#controlLinks.values()) {
-      effects.push({ type: 'send', link, message: { t: 'die', why: 'the controller ends' } });
+    for (const { link, worker } of this.#sessions.values()) {
+      if (link === undefined) continue;
+      const { instance } = worker;
+      const message = { t: 'die', instance, why: 'the controller ends', isForGood: false } as const;
+      effects.push({ type: 'send', link, message });
     }
   }
 
@@ -142,153 +254,219 @@ export class WorkerSessions {
     return { type: 'output', live: undefined };
   }
 
-  #worker(link: LinkId): WorkerRecord | undefined {
+  #session(link: LinkId): WorkerSession | undefined {
     const id = this.#workerOfLink.get(link);
-    return id === undefined ? undefined : this.#cluster.workers.get(id);
+    return id === undefined ? undefined : this.#sessions.get(id);
   }
 
-  #toHolders(attempts: readonly AttemptId[], compose: (ids: AttemptId[]) => ToWorker, effects: Effect[]): void {
-    const byLink = new Map<LinkId, AttemptId[]>();
-    for (const id of attempts) {
-      const worker = this.#cluster.attempts.get(id)?.worker;
-      const link = worker === undefined ? undefined : this.#controlLinks.get(worker);
-      if (link !== undefined) byLink.set(link, [...(byLink.get(link) ?? []), id]);
-    }
-    for (const [link, ids] of byLink) effects.push({ type: 'send', link, message: compose(ids) });
+  #begin(worker: WorkerRecord): WorkerSession {
+    const session = new WorkerSession(worker);
+    this.#sessions.set(worker.id, session);
+    this.#byShard.set(worker.shard, session);
+    this.#set.add(worker.instance);
+    return session;
   }
 
   #onHeartbeat(turn: Turn, link: LinkId, heartbeat: Heartbeat, effects: Effect[]): void {
+    const { instance } = heartbeat.worker;
     const refusal = this.#refusalOf(heartbeat);
     if (refusal !== undefined) {
       const { code, message } = refusal;
       const { shard, host } = heartbeat.worker;
-      effects.push({ type: 'send', link, message: { t: 'refused', code, message } });
+      effects.push({ type: 'send', link, message: { t: 'refused', instance, code, message } });
       effects.push({ type: 'close-link', link });
       const facts = { shard, host, code, why: message };
       effects.push({ type: 'log', level: 'warn', message: 'a worker was refused', facts });
       return;
     }
-    const worker = this.#byInstance.get(heartbeat.worker.instance) ?? this.#join(turn, heartbeat, effects);
-    worker.heardAt = turn.now;
-    worker.slots = heartbeat.slots;
-    if (this.#controlLinks.get(worker.id) !== link) {
-      this.#workerOfLink.set(link, worker.id);
-      this.#controlLinks.set(worker.id, link);
-      worker.state = 'new';
+    const known = this.#byInstance.get(instance);
+    const session = (known && this.#sessions.get(known.id)) ?? this.#join(turn, heartbeat, effects);
+    const { worker } = session;
+    if (heartbeat.beat <= session.lastBeat) return;
+    session.lastBeat = heartbeat.beat;
+    const { slots } = heartbeat;
+    if (slots !== worker.slots) turn.emit({ type: 'worker-resized', worker: worker.id, slots });
+    this.#agreeOnSilence(turn, worker, heartbeat.silenceMs);
+    if (worker.state === 'must-die') {
+      const why = worker.ailment ?? '';
+      effects.push({ type: 'send', link, message: { t: 'die', instance, why, isForGood: false } });
+      this.#bind(turn, session, link, effects);
+      return;
     }
-    const state = worker.state === 'healthy' ? 'healthy' : 'new';
-    effects.push({
-      type: 'send',
-      link,
-      message: {
-        t: 'heartbeat-reply',
-        scheduler: this.#scheduler,
-        worker: worker.id,
-        state,
-        heartbeatMs,
-        selfEndMs: workerSelfEndMs,
-      },
-    });
-    if (state === 'new') effects.push({ type: 'send', link, message: { t: 'get-running' } });
+    this.#heed(heartbeat, turn.now, effects);
+    this.#bind(turn, session, link, effects);
+    this.#reply(session, link, heartbeat.beat, turn.now, effects);
+    this.#look(session, turn, effects);
+  }
+
+  /** Durable before it is told longer timeouts: whoever comes after this controller may have shorter ones. */
+  #agreeOnSilence(turn: Turn, worker: WorkerRecord, told: number | undefined): void {
+    const own = silenceMsMax(this.#options.timeouts);
+    const isDue = worker.silenceMs < own || (worker.silenceMs > own && told === own);
+    if (isDue) turn.emit({ type: 'worker-patience', worker: worker.id, silenceMs: own });
+  }
+
+  /** This link speaks for the worker from now on. */
+  #bind(turn: Turn, session: WorkerSession, link: LinkId, effects: Effect[]): void {
+    if (session.worker.facts.isNew) this.#care.onAssociated(session, turn.now);
+    else this.#care.onHeard(session, turn.now);
+    if (session.link === link) return;
+    if (session.link !== undefined) this.#loseLink(turn, session);
+    session.link = link;
+    session.worker.isAway = false;
+    this.#workerOfLink.set(link, session.worker.id);
+    if (!session.worker.facts.isNew) this.#remind(session.worker, effects);
+  }
+
+  /**
+   * What it remembers of other controllers may be more than our store does. The store is another one from then on:
+   * a controller that comes after this one, and whose history is longer by then, has to find it out as well.
+   */
+  #heed({ worker: { instance }, echo }: Heartbeat, now: number, effects: Effect[]): void {
+    if (!this.#wait.onHeartbeat(instance, echo, now)) return;
+    this.#newGeneration = this.#options.scheduler;
+    this.#generation = this.#options.scheduler;
+    const { generation, versionAtStart } = this.#options;
+    const facts = { echo, generation, versionAtStart, untilInMs: this.#wait.endsAt - now };
+    const message = 'a worker knows of others that the store does not: nothing is launched until they must be dead';
+    effects.push({ type: 'log', level: 'warn', message, facts });
+  }
+
+  #mark(): SetMark {
+    const { scheduler } = this.#options;
+    const { count, sum, xor } = this.#set;
+    return { scheduler, generation: this.#generation, version: this.version, count, sum, xor };
+  }
+
+  #reply({ worker }: WorkerSession, link: LinkId, beat: number, now: number, effects: Effect[]): void {
+    const { scheduler, timeouts } = this.#options;
+    const { id, instance, facts } = worker;
+    const state = facts.isNew ? 'new' : worker.state === 'healthy' ? 'healthy' : 'unhealthy';
+    const set = this.#wait.isOn(now) ? {} : { set: this.#mark() };
+    const message = { t: 'heartbeat-reply', scheduler, instance, beat, worker: id, state, timeouts, ...set } as const;
+    effects.push({ type: 'send', link, message });
+    if (facts.isNew) effects.push({ type: 'send', link, message: { t: 'get-running', scheduler } });
   }
 
   #refusalOf({ version, worker: identity }: Heartbeat): DroverError | undefined {
     if (version !== workerProtocolVersion) {
-      const message = `the worker speaks protocol ${version}, the controller ${workerProtocolVersion}`;
-      return new DroverError('protocol-version', message);
+      return new DroverError('protocol-version', versionRefusal(version));
     }
     const same = this.#byInstance.get(identity.instance);
     if (same?.state === 'gone') return new DroverError('worker-wrong', `it was given up: ${same.goneFor}`);
-    for (const worker of this.#cluster.liveWorkers.values()) {
-      const isRival = worker.shard === identity.shard && worker !== same && worker.lock !== identity.lock;
-      if (isRival)
-        return new DroverError('worker-wrong', `another worker is ${identity.shard} (${printWorker(worker.id)})`);
-    }
-    return undefined;
+    // One that was displaced is told to die over a link on which it can say that it is dead.
+    if (same?.state === 'must-die') return undefined;
+    const rival = this.#byShard.get(identity.shard);
+    if (rival === undefined || rival.worker === same || this.#mayReplace(rival, identity)) return undefined;
+    const name = `${identity.shard} (${printWorker(rival.worker.id)})`;
+    return new DroverError('worker-wrong', `another worker is ${name}, and is not known to be dead`);
+  }
+
+  #mayReplace({ worker }: WorkerSession, { lock, instance }: Heartbeat['worker']): boolean {
+    if (worker.state === 'gone' || worker.state === 'must-die') return true;
+    if (worker.lock === lock) return isNewerInstance(instance, worker.instance);
+    return this.#options.mayBumpUnhealthy && worker.state !== 'healthy';
   }
 
   /** A newer instance that holds the same host lock proves that the older one, and all it ran, is dead. */
-  #join(turn: Turn, { worker: identity, slots }: Heartbeat, effects: Effect[]): WorkerRecord {
-    for (const worker of [...this.#cluster.liveWorkers.values()]) {
-      if (worker.shard !== identity.shard) continue;
-      this.#giveUp(turn, worker, 'a newer instance holds its host lock', effects);
+  #join(turn: Turn, { worker: identity, slots }: Heartbeat, effects: Effect[]): WorkerSession {
+    const { shard, lock, instance, host } = identity;
+    const rival = this.#byShard.get(shard);
+    const bar = rival?.worker.lock === lock ? rival.worker.bar : undefined;
+    if (rival?.worker.lock === lock) this.#giveUp(turn, rival, 'a newer instance holds its host lock', effects);
+    else if (rival !== undefined && rival.worker.state !== 'must-die') {
+      this.#care.condemn(rival, 'another worker has its shard', turn, effects);
     }
     const id = workerId(this.#cluster.workers.size + 1);
-    const { shard, lock, instance, host } = identity;
     turn.emit({ type: 'worker-joined', worker: id, shard, lock, instance, host, slots });
+    // The same worker as far as people are concerned: one that was cut off has come back.
+    if (bar !== undefined) turn.emit({ type: 'worker-barred', worker: id, bar });
     const facts = { worker: printWorker(id), shard, host, slots };
     effects.push({ type: 'log', level: 'info', message: 'a worker joined', facts });
     const worker = this.#cluster.workers.get(id) as WorkerRecord;
     this.#byInstance.set(instance, worker);
-    return worker;
+    return this.#begin(worker);
   }
 
-  #giveUp(turn: Turn, worker: WorkerRecord, why: string, effects: Effect[]): void {
+  /** All that it ran is dead, or must be. Its last words are still heard, as long as its link is there. */
+  #giveUp(turn: Turn, session: WorkerSession, why: string, effects: Effect[]): void {
+    const { worker, link } = session;
     if (worker.state === 'gone') return;
     const facts = { worker: printWorker(worker.id), why, attempts: worker.attempts.size };
     effects.push({ type: 'log', level: 'warn', message: 'a worker is gone', facts });
     loseAttempts(turn, worker.id);
     turn.emit({ type: 'worker-gone', worker: worker.id, why });
     this.pulls.forget(worker.id);
-    const link = this.#controlLinks.get(worker.id);
-    if (link === undefined) return;
-    effects.push({ type: 'send', link, message: { t: 'die', why } });
-    effects.push({ type: 'close-link', link });
-    this.#controlLinks.delete(worker.id);
+    for (const [attempt, holder] of this.#disowned) if (holder === worker.id) this.#disowned.delete(attempt);
+    this.#set.remove(worker.instance);
+    if (this.#byShard.get(worker.shard) === session) this.#byShard.delete(worker.shard);
+    if (link === undefined) this.#sessions.delete(worker.id);
+    else {
+      const { instance } = worker;
+      effects.push({ type: 'send', link, message: { t: 'die', instance, why, isForGood: false } });
+    }
+  }
+
+  #onAccepted(turn: Turn, worker: WorkerRecord, attempt: AttemptId): void {
+    if (worker.attempts.has(attempt)) turn.attempt(attempt, { type: 'accept' }, 'operator');
   }
 
   /** Adopts what the worker runs. What it does not have was never started there, and never will be. */
-  #onRunning(turn: Turn, link: LinkId, worker: WorkerRecord, message: Of<'running'>, effects: Effect[]): void {
-    if (worker.state !== 'new' || this.#controlLinks.get(worker.id) !== link) return;
+  #onRunning(turn: Turn, session: WorkerSession, message: Of<'running'>, effects: Effect[]): void {
+    const { worker } = session;
+    if (!worker.facts.isNew || worker.state === 'must-die') return;
     const reported = new Set<AttemptId>();
     const unknown: AttemptId[] = [];
-    for (const { attempt, phase, startedAt } of message.attempts) {
+    for (const { attempt, task, phase, startedAt } of message.attempts) {
       const id = attemptId(attempt);
       reported.add(id);
       const record = this.#cluster.attempts.get(id);
-      if (record === undefined || record.worker !== worker.id) unknown.push(id);
-      else if (phase === 'running' && startedAt !== undefined) startAttempt(turn, id, worker.id, startedAt);
+      if (record?.worker !== worker.id || record.task !== task) {
+        unknown.push(id);
+        if (phase !== 'ended') this.#disowned.set(id, worker.id);
+      } else if (phase === 'running' && startedAt !== undefined) startAttempt(turn, id, worker.id, startedAt);
       else if (phase === 'accepted') turn.attempt(id, { type: 'accept' }, 'operator');
     }
     for (const id of [...worker.attempts]) {
       if (reported.has(id)) continue;
-      const outcome = { kind: 'never-started', why: 'retracted', message: 'it did not reach its worker' } as const;
+      const outcome = { kind: 'never-started', why: 'not-running', message: 'it did not reach its worker' } as const;
       endAttempt(turn, { attempt: id, worker: worker.id, outcome }, 'controller');
     }
-    worker.state = 'healthy';
+    session.seq = Math.max(session.seq, message.seq);
+    this.#care.onKnown(session, turn.now);
     const facts = { worker: printWorker(worker.id), adopted: reported.size - unknown.length, unknown: unknown.length };
-    effects.push({ type: 'log', level: 'info', message: 'a worker is ready', facts });
-    if (unknown.length > 0)
-      effects.push({ type: 'send', link, message: { t: 'kill', attempts: unknown, why: 'unknown' } });
-    this.pulls.need(worker.id, message.kept.flatMap(pullsOfKept), effects);
+    effects.push({ type: 'log', level: 'info', message: 'a worker said what it runs', facts });
+    this.#cluster.skipAttempts(Math.max(0, ...unknown));
     this.#remind(worker, effects);
   }
 
   /** Repeats to a worker that was away what it may have missed. */
   #remind(worker: WorkerRecord, effects: Effect[]): void {
+    if (worker.bar !== undefined) this.stops.retract(worker.id, effects);
     const { tasks } = this.#cluster;
+    const link = this.linkOf(worker.id);
+    const disowned = [...this.#disowned].flatMap(([id, holder]) => (holder === worker.id ? [id] : []));
+    if (link !== undefined && disowned.length > 0) {
+      effects.push({ type: 'send', link, message: { t: 'kill', attempts: disowned, why: 'unknown' } });
+    }
     const held = [...worker.attempts].map((id) => this.#cluster.attempts.get(id)).filter((a) => a !== undefined);
     const cancelled = held.filter(({ task }) => tasks.state(task) === 'cancelling');
-    this.kill(
+    this.stops.kill(
       cancelled.map(({ id }) => id),
       'cancel',
       effects,
     );
     for (const workflow of new Set(held.map(({ task }) => tasks.workflow(task)))) {
       const { state, haltMode } = this.#cluster.workflow(workflow);
-      if (state === 'halting' && haltMode !== undefined) this.halt(workflow, haltMode, effects);
+      if (state === 'halting' && haltMode !== undefined) this.stops.halt(workflow, haltMode, effects);
     }
   }
 
-  #onUpdate(
-    turn: Turn,
-    link: LinkId,
-    worker: WorkerRecord,
-    { scheduler, ends }: Of<'update'>,
-    effects: Effect[],
-  ): void {
-    if (worker.state !== 'healthy' || scheduler !== this.#scheduler) return;
+  #onUpdate(turn: Turn, link: LinkId, worker: WorkerRecord, { ends }: Of<'update'>, effects: Effect[]): void {
+    // Until it is known what it runs, an end could be of something that is not known to have begun.
+    if (worker.facts.isNew && worker.state !== 'gone') return;
     for (const end of ends) {
+      this.#disowned.delete(attemptId(end.attempt));
       this.#recordEnd(turn, worker, end);
       this.#keepOutput(worker, end, effects);
     }
@@ -325,13 +503,19 @@ export class WorkerSessions {
   }
 }
 
+/** Instances begin with the time of their start. */
+function isNewerInstance(one: string, other: string): boolean {
+  const [a, b] = [Number.parseInt(one, 10), Number.parseInt(other, 10)];
+  return !(a < b);
+}
+
 function drop(link: LinkId, why: string, effects: Effect[]): void {
   effects.push({ type: 'log', level: 'warn', message: 'a link was dropped', facts: { why } });
   effects.push({ type: 'close-link', link });
 }
 
 /** Output that a worker still keeps after its end was recorded: all but the tail, which came with the end. */
-function pullsOfKept(kept: Of<'running'>['kept'][number]): Pull[] {
+function pullsOfKept(kept: Of<'kept'>['kept'][number]): Pull[] {
   const attempt = attemptId(kept.attempt);
   return outputStreams
     .map((stream) => ({ attempt, stream, offset: 0, end: kept[stream] - Math.min(kept[stream], outputTailBytesMax) }))

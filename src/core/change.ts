@@ -4,8 +4,9 @@
  */
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { Outcome } from '../model/outcome.ts';
-import type { EdgeKind, HaltMode, WorkflowState } from '../model/states.ts';
+import type { EdgeKind, HaltMode, LossPolicy, WorkflowState } from '../model/states.ts';
 import type { TaskEvent, TaskKind } from './task/view.ts';
+import type { Bar } from './worker.ts';
 import type { RunKind, Stop } from './workflow/table.ts';
 
 /** What holds for all tasks of a workflow. The core reads only these; the rest of a specification is opaque to it. */
@@ -14,6 +15,8 @@ export interface WorkflowRules {
   readonly failFast: boolean;
   readonly open: boolean;
   readonly adjusts: boolean;
+  /** Absent: requeue. */
+  readonly onLost?: LossPolicy;
 }
 
 /** What the core must know of a task when it is added. Its command and environment stay in the store. */
@@ -93,4 +96,10 @@ export type Change =
       readonly host: string;
       readonly slots: number;
     }
-  | { readonly type: 'worker-gone'; readonly worker: WorkerId; readonly why: string };
+  | { readonly type: 'worker-gone'; readonly worker: WorkerId; readonly why: string }
+  /** It was told timeouts by which it may live on for so long in silence: one that is restarted with shorter ones waits as long. */
+  | { readonly type: 'worker-patience'; readonly worker: WorkerId; readonly silenceMs: number }
+  /** It has another number of slots. */
+  | { readonly type: 'worker-resized'; readonly worker: WorkerId; readonly slots: number }
+  /** It gets no tasks; or, without a bar, gets some again. */
+  | { readonly type: 'worker-barred'; readonly worker: WorkerId; readonly bar?: Bar };

@@ -325,6 +325,19 @@ describe('cancelling', () => {
     expect(herd.cluster.workflow(w).state).toBe('cancelled');
   });
 
+  it('a workflow that is cancelled in the turn that closes it never runs', () => {
+    const herd = new Herd();
+    const w = herd.turn((turn) => {
+      const id = registerWorkflow(turn, { maxAttempts: 1, failFast: false, open: false, adjusts: false });
+      extendWorkflow(turn, id, { seeds: [command, command], edges: [edge(1, 2)] });
+      closeWorkflow(turn, id);
+      cancelWorkflow(turn, id);
+      return id;
+    });
+    expect(herd.states(w)).toEqual(['cancelled', 'cancelled']);
+    expect(herd.cluster.workflow(w).state).toBe('cancelled');
+  });
+
   it('under fail-fast the first failure cancels the rest, and nothing is sent ahead', () => {
     const herd = new Herd(2);
     const w = herd.submit([command, command, command], [], { failFast: true });

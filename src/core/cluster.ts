@@ -52,6 +52,12 @@ export class Cluster {
   readonly workers = new Map<WorkerId, WorkerRecord>();
   /** Those that are not gone: what is done for every worker is done for these. */
   readonly liveWorkers = new Map<WorkerId, WorkerRecord>();
+  /** Workers on which several tasks in a row have failed: they are dropped when that is noticed to be over. */
+  readonly failing = new Set<WorkerRecord>();
+  /** Workers under suspicion, tasks that wait in triage for what comes of it, and on which worker not to try one. */
+  readonly suspects = new Set<WorkerRecord>();
+  readonly suspended = new Set<TaskId>();
+  readonly avoided = new Map<TaskId, WorkerId>();
   lastAttempt = 0;
 
   readonly releasable: TaskId[] = [];
@@ -89,7 +95,7 @@ export class Cluster {
 
   /** What the task's table decides on. A task that has ended and may wait again gets its edges counted anew. */
   taskView(task: TaskId): TaskView {
-    const view = this.tasks.view(task, this.workflow(this.tasks.workflow(task)).rules.adjusts);
+    const view = this.tasks.view(task, this.workflow(this.tasks.workflow(task)).rules);
     const counted = view.state === 'registering' || view.state === 'waiting';
     return counted || view.state === 'queued' ? view : { ...view, pending: this.#countPending(task) };
   }
@@ -138,6 +144,27 @@ export class Cluster {
         this.#addWorker(new WorkerRecord(change, at));
         this.#dirtyWorkers.add(change.worker);
         return;
+      case 'worker-patience': {
+        const worker = this.workers.get(change.worker);
+        assert(worker !== undefined, `worker k${change.worker} is known`);
+        worker.silenceMs = change.silenceMs;
+        this.#dirtyWorkers.add(change.worker);
+        return;
+      }
+      case 'worker-resized': {
+        const worker = this.workers.get(change.worker);
+        assert(worker !== undefined, `worker k${change.worker} is known`);
+        worker.slots = change.slots;
+        this.#dirtyWorkers.add(change.worker);
+        return;
+      }
+      case 'worker-barred': {
+        const worker = this.workers.get(change.worker);
+        assert(worker !== undefined, `worker k${change.worker} is known`);
+        worker.bar = change.bar;
+        this.#dirtyWorkers.add(change.worker);
+        return;
+      }
       case 'worker-gone': {
         const worker = this.workers.get(change.worker);
         assert(worker !== undefined, `worker k${change.worker} is known`);
@@ -151,8 +178,13 @@ export class Cluster {
   }
 
   /** How far an attempt is on its way; not durable, since after a restart its worker is asked. */
-  noteAttempt(id: AttemptId, state: 'sent' | 'accepted'): void {
+  noteAttempt(id: AttemptId, state: 'sent' | 'accepted' | 'unsure'): void {
     this.#attempt(id).state = state;
+  }
+
+  /** Ids up to this one may have been given out by a controller whose store was lost: they are not given out again. */
+  skipAttempts(upTo: number): void {
+    this.lastAttempt = Math.max(this.lastAttempt, upTo);
   }
 
   /** Takes the changed rows, tasks in the order of their ids, and forgets attempts that have ended. */
@@ -265,7 +297,8 @@ export class Cluster {
       workflow.state = change.to;
       if (change.run !== undefined) {
         Object.assign(workflow, { run: workflow.run + 1, startedAt: at, endedAt: 0, sweptTo: 0, attemptsEnded: 0 });
-        Object.assign(workflow, { stop: undefined, haltMode: undefined });
+        // A first run has none but one that came before it began, and holds.
+        if (change.run !== 'fresh') Object.assign(workflow, { stop: undefined, haltMode: undefined });
         if (change.run === 'retry') workflow.sweptTo = workflow.size;
       }
       if (isEndedWorkflow(change.to)) workflow.endedAt = at;

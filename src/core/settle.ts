@@ -8,6 +8,7 @@ import { type TaskId, taskId, type WorkflowId } from '../model/ids.ts';
 import { registrationIdleMs } from '../model/limits.ts';
 import type { CancelReason } from '../model/states.ts';
 import { edgeStatus } from './graph.ts';
+import { expireSuspicions, nextSuspicionEnd } from './scheduler/suspicion.ts';
 import type { Turn } from './turn.ts';
 import type { WorkflowRecord } from './workflow/record.ts';
 import { abortWorkflow } from './workflow/registration.ts';
@@ -17,9 +18,11 @@ export function settle(turn: Turn, limit: number): boolean {
   const { cluster } = turn;
   const isFull = (): boolean => turn.changes.length >= limit;
   expireAndWake(turn);
+  expireSuspicions(turn);
   for (;;) {
     const before = turn.changes.length;
-    drain(cluster.triaging, isFull, (task) => triage(turn, task));
+    const suspended = drain(cluster.triaging, isFull, (task) => triage(turn, task));
+    for (const task of suspended) cluster.triaging.push(task);
     drain(cluster.adjusting, isFull, (task) => adjust(turn, task));
     drain(cluster.doomed, isFull, (task) => cancelDoomed(turn, task));
     drain(cluster.releasable, isFull, (task) => release(turn, task));
@@ -39,6 +42,7 @@ export function nextDeadline(cluster: Turn['cluster']): number {
   let next = Math.min(
     cluster.delayed.peekKey() ?? Number.POSITIVE_INFINITY,
     (cluster.deadlines.peekKey() ?? Number.POSITIVE_INFINITY) + 1,
+    nextSuspicionEnd(cluster),
   );
   for (const id of cluster.active) {
     const workflow = cluster.workflow(id);
@@ -85,10 +89,12 @@ function expireAndWake(turn: Turn): void {
   }
 }
 
-function triage(turn: Turn, task: TaskId): undefined {
+function triage(turn: Turn, task: TaskId): 'stays' | undefined {
+  if (turn.cluster.suspended.has(task)) return 'stays';
   if (turn.cluster.tasks.state(task) === 'triaging') {
     turn.task(task, { type: 'triage', now: turn.now, fatal: false }, 'controller');
   }
+  return undefined;
 }
 
 /** Tasks request no resources yet, so there is none to raise. */

@@ -14,6 +14,8 @@ import { taskTable } from './task/table.ts';
 import type { TaskCommand, TaskEvent } from './task/view.ts';
 import { type WorkflowCommand, type WorkflowEvent, workflowTable } from './workflow/table.ts';
 
+const attemptStateAfter = { send: 'sent', accept: 'accepted', doubt: 'unsure' } as const;
+
 export class Turn {
   readonly cluster: Cluster;
   readonly now: number;
@@ -46,11 +48,11 @@ export class Turn {
   }
 
   /** What is known of an attempt on its way; returns whether the table allows it. */
-  attempt(id: AttemptId, command: { readonly type: 'send' | 'accept' }, role: Role): boolean {
+  attempt(id: AttemptId, command: { readonly type: 'send' | 'accept' | 'doubt' }, role: Role): boolean {
     const record = this.cluster.attempts.get(id);
     if (record === undefined) return false;
     const isAllowed = decideBy(attemptTable, attemptView(record), command, role).kind === 'accept';
-    if (isAllowed) this.cluster.noteAttempt(id, command.type === 'send' ? 'sent' : 'accepted');
+    if (isAllowed) this.cluster.noteAttempt(id, attemptStateAfter[command.type]);
     return isAllowed;
   }
 

@@ -1,6 +1,26 @@
-/** One worker as the controller knows it. Health beyond "heard lately" belongs to core/health. */
-import type { AttemptId, WorkerId } from '../model/ids.ts';
+/** One worker as the controller knows it. */
+import type { AttemptId, TaskId, WorkerId } from '../model/ids.ts';
 import type { WorkerState } from '../model/states.ts';
+import type { HealthFacts } from './health/health.ts';
+
+/** Why it gets no tasks, although it is healthy. One that is stopping is told to end when it has nothing left. */
+export interface Bar {
+  readonly kind: 'drained' | 'stopping' | 'quarantined';
+  readonly why: string;
+}
+
+export interface BadEnd {
+  readonly task: TaskId;
+  readonly attempt: AttemptId;
+  readonly at: number;
+}
+
+/** One task is tried elsewhere; others that failed here wait in triage until it has ended, or until that time. */
+export interface Suspicion {
+  readonly until: number;
+  readonly trial: TaskId;
+  readonly waiting: TaskId[];
+}
 
 export interface WorkerRow {
   readonly id: WorkerId;
@@ -13,6 +33,9 @@ export interface WorkerRow {
   readonly state: WorkerState;
   readonly joinedAt: number;
   readonly goneFor: string | undefined;
+  readonly bar: Bar | undefined;
+  /** The longest silence in which it may live on, by the timeouts that controllers have told it. */
+  readonly silenceMs: number;
 }
 
 type Joined = Pick<WorkerRow, 'shard' | 'lock' | 'instance' | 'host' | 'slots'> & { readonly worker: WorkerId };
@@ -25,15 +48,25 @@ export class WorkerRecord {
   readonly host: string;
   slots: number;
   readonly joinedAt: number;
-  /** Not durable: after a restart every worker that is not gone is `new` until it says what it runs. */
+  /** Its health as it was last computed; only `gone` is durable: a restart begins with `new`. */
   state: WorkerState = 'new';
   goneFor: string | undefined;
+  bar: Bar | undefined;
+  silenceMs = 0;
   /** Not durable: a restart counts from its own start, so that no worker is given up too early. */
-  heardAt: number;
+  facts: HealthFacts;
+  /** Why it is not healthy. */
+  ailment: string | undefined;
+  /** Without a link: nothing is sent to it, however healthy it was a moment ago. */
+  isAway = false;
   /** Attempts recorded for it that have not ended. */
   readonly attempts = new Set<AttemptId>();
   /** A moving average of how long its attempts run, from which the prefetch is computed; 0 before the first. */
   averageMs = 0;
+  /** Bad ends since the last good one. Not durable, like all that follows. */
+  streak: BadEnd[] = [];
+  lastGoodAt = 0;
+  suspicion: Suspicion | undefined;
 
   constructor(joined: Joined, at: number) {
     this.id = joined.worker;
@@ -43,19 +76,30 @@ export class WorkerRecord {
     this.host = joined.host;
     this.slots = joined.slots;
     this.joinedAt = at;
-    this.heardAt = at;
+    this.facts = unheardOf(at);
   }
 
   row(): WorkerRow {
-    const { id, shard, lock, instance, host, slots, state, joinedAt, goneFor } = this;
-    return { id, shard, lock, instance, host, slots, state: state === 'gone' ? 'gone' : 'new', joinedAt, goneFor };
+    const { id, shard, lock, instance, host, slots, joinedAt, goneFor, bar, silenceMs } = this;
+    const state = this.state === 'gone' ? 'gone' : 'new';
+    return { id, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs };
   }
 
   static load(row: WorkerRow, at: number): WorkerRecord {
     const record = new WorkerRecord({ ...row, worker: row.id }, row.joinedAt);
     record.state = row.state;
     record.goneFor = row.goneFor;
-    record.heardAt = at;
+    record.bar = row.bar;
+    record.silenceMs = row.silenceMs;
+    record.facts = unheardOf(at);
     return record;
   }
 }
+
+const unheardOf = (at: number): HealthFacts => ({
+  associatedAt: at,
+  isNew: true,
+  heartbeatAt: at,
+  goodCheckAt: undefined,
+  badCheckAt: undefined,
+});

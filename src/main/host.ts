@@ -9,6 +9,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Attendance } from '../api/attendance.ts';
 import { createApi } from '../api/server.ts';
+import type { ControllerSettings } from '../controller/reactor.ts';
 import { recoverController } from '../controller/recover.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { DroverError } from '../model/errors.ts';
@@ -38,6 +39,7 @@ export interface HostOptions {
   /** Loopback with a free port by default. Anything else is served with TLS only. */
   readonly listen?: ListenAddress;
   readonly logLevel?: LogLevel;
+  readonly settings?: ControllerSettings;
   /** For a command that only looks: nobody else is let in, and nothing is started. */
   readonly isPrivate?: boolean;
   /** The store failed: nothing can be acknowledged any more. */
@@ -83,7 +85,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
     options.onFatal(error);
   };
   const world = { clock: realClock(), store, packs, log, defer: setImmediate, onFatal };
-  const shell = await recoverController(world, randomUUID());
+  const shell = await recoverController(world, randomUUID(), options.settings);
   const listen = options.listen ?? loopback;
   const tls = isLoopback(listen) ? undefined : loadCertificate(directory);
   const attendance = new Attendance();

@@ -3,7 +3,9 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ServeOptions, Serving } from '../cli/programs.ts';
+import { type ControllerSettings, defaultSettings } from '../controller/reactor.ts';
 import { DroverError, exitCodes, isErrorCode } from '../model/errors.ts';
+import { presets } from '../model/timeouts.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
 import { onDisk } from '../platform/node/disk-failure.ts';
 import { siblingScript } from '../platform/node/scripts.ts';
@@ -21,10 +23,11 @@ const pollMs = 50;
 
 export async function serve(
   version: string,
-  { dir, listen, logLevel }: ServeOptions,
+  options: ServeOptions,
   onReady: (serving: Serving) => void,
   onFatal: (error: unknown) => void,
 ): Promise<number> {
+  const { dir, listen, logLevel } = options;
   const directory = findDirectory(dir);
   prepareDirectory(directory);
   let stop = (): void => {};
@@ -33,7 +36,15 @@ export async function serve(
   });
   const address = listen === undefined ? {} : { listen: parseListen(listen) };
   const level = logLevel === undefined ? {} : { logLevel };
-  const host = await startWhenFree({ directory, version, onFatal, onStop: () => stop(), ...address, ...level });
+  const host = await startWhenFree({
+    directory,
+    version,
+    onFatal,
+    onStop: () => stop(),
+    settings: settingsOf(options),
+    ...address,
+    ...level,
+  });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
   onReady({ url: host.access.url, pid: process.pid, directory });
   await stopped;
@@ -41,6 +52,12 @@ export async function serve(
   await host.close();
   return exitCodes.ok;
 }
+
+const settingsOf = (options: ServeOptions): ControllerSettings => ({
+  timeouts: presets[options.preset ?? 'cluster'],
+  healthCheck: options.healthCheck ?? defaultSettings.healthCheck,
+  mayBumpUnhealthy: options.allowBumpUnhealthyWorker ?? false,
+});
 
 /** A controller that is ending has taken its access file away already, and frees the folder in a moment. */
 async function startWhenFree(options: HostOptions): Promise<Host> {
@@ -66,7 +83,8 @@ export function parseListen(text: string): ListenAddress {
   return { host: (match[1] ?? '').replace(/^\[|\]$/g, '') || '127.0.0.1', port };
 }
 
-export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Promise<Serving> {
+export async function serveDetached(options: ServeOptions): Promise<Serving> {
+  const { dir } = options;
   const directory = findDirectory(dir);
   prepareDirectory(directory);
   const path = join(directory, 'logs', 'server.err');
@@ -79,8 +97,7 @@ export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Pr
       ...process.execArgv.filter((flag) => !flag.startsWith('--inspect')),
       siblingScript(import.meta.url, 'cli'),
       ...['server', '--json', '--dir', directory],
-      ...(listen === undefined ? [] : ['--listen', listen]),
-      ...(logLevel === undefined ? [] : ['--log-level', logLevel]),
+      ...wordsOf(options),
     ],
     { detached: true, stdio: ['ignore', errors, errors] },
   );
@@ -93,6 +110,13 @@ export async function serveDetached({ dir, listen, logLevel }: ServeOptions): Pr
     await pause(pollMs);
   }
   throw errorIn(readFileSync(path).subarray(begin).toString()) ?? notUp(directory);
+}
+
+/** The options that make the process in the background the same as one in the foreground. */
+function wordsOf({ listen, logLevel, preset, healthCheck, allowBumpUnhealthyWorker }: ServeOptions): string[] {
+  const named = { listen, 'log-level': logLevel, preset, 'health-check': healthCheck };
+  const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
+  return allowBumpUnhealthyWorker ? [...words, '--allow-bump-unhealthy-worker'] : words;
 }
 
 function openErrors(path: string): number {

@@ -5,7 +5,8 @@
 
 import { readdirSync } from 'node:fs';
 import { constants } from 'node:os';
-import { realClock } from '../platform/node/clock.ts';
+import type { Timer } from '../platform/env.ts';
+import { realClock, uptimeMs } from '../platform/node/clock.ts';
 import type { Libc } from '../platform/node/libc.ts';
 import { loadLibc } from '../platform/node/libc.ts';
 import type { ToSpawner } from '../protocol/spawner.ts';
@@ -19,8 +20,8 @@ import type { SpawnerOptions } from '../spawner/spawner.ts';
 import { Spawner } from '../spawner/spawner.ts';
 
 const EXIT_BUG = 70;
-const EXIT_LEASE_OVER = 1;
 const EXIT_SIGNAL = 128;
+const EXIT_DEADLINE = 71;
 /** `--launcher=node` runs without koffi where it is there, to test or to rule it out. */
 const plainLauncher = process.argv.includes('--launcher=node');
 
@@ -54,14 +55,24 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => die(EXIT_SIGNAL + constants.signals[signal]));
 }
 
+const clock = realClock();
+let deadline: Timer | undefined;
+
+/** By a clock that counts suspend: a machine that slept past it kills what it ran at once. */
+function renew(ms: number, sentAt: number | undefined): void {
+  const lateMs = sentAt === undefined ? 0 : Math.max(0, uptimeMs() - sentAt);
+  deadline?.cancel();
+  deadline = clock.at(clock.now() + ms - lateMs, () => die(EXIT_DEADLINE, 'the worker was not heard for too long'));
+}
+
 const outbox = new Outbox(process.stdout, (blocked) => (blocked ? process.stdin.pause() : process.stdin.resume()));
 process.stdout.on('error', () => die(0));
 
 spawner = new Spawner({
   ...machinery(plainLauncher ? undefined : loadLibc()),
-  clock: { epochMs: realClock().now, monotonicMs: () => performance.now() },
+  clock: { epochMs: clock.now, monotonicMs: () => performance.now() },
   send: (message) => outbox.send(message),
-  onLeaseOver: () => die(EXIT_LEASE_OVER, 'the worker hangs; everything was killed'),
+  onRenew: renew,
   onStopped: () => outbox.finish(() => die(0)),
 });
 

@@ -8,6 +8,7 @@ import { DroverError } from '../model/errors.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
 import { slotsNote } from '../platform/node/descriptors.ts';
 import { openLog } from '../platform/node/log.ts';
+import type { WorkerEnd } from '../worker/messages.ts';
 import type { Connection } from '../worker/shell.ts';
 import { findDirectory } from './folder.ts';
 import { startWorker, workerExitCodes } from './worker-process.ts';
@@ -17,7 +18,7 @@ const workersMax = 64;
 const lockWaitMs = 5_000;
 
 export async function work(
-  { dir, access, slots, logLevel }: WorkOptions,
+  { dir, access, slots, shard, logLevel }: WorkOptions,
   onReady: (directory: string) => void,
 ): Promise<number> {
   const file = access === undefined ? accessPath(findDirectory(dir)) : resolve(access);
@@ -40,12 +41,13 @@ export async function work(
   const news = new News(file);
   const worker = await startWorker({
     ...{ access: file, slots, directories, lockWaitMs, isStanding: true },
+    ...(shard === undefined ? {} : { shard }),
     openLog: (directory) => openLog(`${directory}.log`, 'worker', logLevel),
     onConnection: (connection) => {
       news.onConnection(connection);
       if (news.refusal !== undefined) worker.stop();
     },
-    onComeBack: (why) => say(`${why}; what ran here was killed, and the worker waits for a controller`),
+    onComeBack: (end, why) => news.onComeBack(end, why),
     onEnd: (end, why) => {
       if (news.refusal !== undefined) return ended.reject(news.refusal);
       if (end === 'incompatible') return ended.reject(new DroverError('protocol-version', why));
@@ -73,6 +75,7 @@ function placeFor(controller: string): string {
 class News {
   readonly #file: string;
   #last: string | undefined;
+  #lastRefusal: string | undefined;
   #wasOpen = false;
   /** Set when it makes no sense to try on: the access file was wrong from the first. */
   refusal: DroverError | undefined;
@@ -86,6 +89,13 @@ class News {
       this.#wasOpen = true;
       this.#tell(`connected to the controller at ${connection.url}`);
     } else this.#onAway(connection.why);
+  }
+
+  /** A worker that stands by for its shard is refused over and over. */
+  onComeBack(end: WorkerEnd, why: string): void {
+    if (end !== 'refused') say(`${why}; what ran here was killed, and the worker waits for a controller`);
+    else if (why !== this.#lastRefusal) say(`${why}; what ran here was killed, and the worker tries again`);
+    this.#lastRefusal = end === 'refused' ? why : undefined;
   }
 
   #onAway(why: string): void {

@@ -4,11 +4,12 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DroverError } from '../model/errors.ts';
+import { shardBytesMax } from '../model/limits.ts';
 import type { Clock, LinkAddress, Log } from '../platform/env.ts';
 import { readAccessFile, urlsOf } from '../platform/node/access-file.ts';
-import { realClock } from '../platform/node/clock.ts';
+import { realClock, uptimeMs } from '../platform/node/clock.ts';
 import { slotsWithin } from '../platform/node/descriptors.ts';
-import { takeHostLock } from '../platform/node/host-lock.ts';
+import { type HostLock, takeHostLock } from '../platform/node/host-lock.ts';
 import { type Libc, loadLibc } from '../platform/node/libc.ts';
 import { nodeOutputFiles } from '../platform/node/output-files.ts';
 import { reapTagged } from '../platform/node/process-tree.ts';
@@ -17,15 +18,16 @@ import { webSocketNet } from '../platform/node/sockets.ts';
 import { SpawnerProcess } from '../platform/node/spawner-process.ts';
 import type { WorkerEnd } from '../worker/messages.ts';
 import { type Connection, WorkerShell, type WorkerWorld } from '../worker/shell.ts';
-import { reapVariable } from '../worker/task-environment.ts';
+import { isInherited, reapVariable } from '../worker/task-environment.ts';
 
-/** In its own end the worker gives tasks this long between TERM and KILL. */
-const endGraceMs = 500;
-const endMostMs = 2_000;
+/** A spawner that has not ended by itself this long after the last grace is killed. */
+const endMarginMs = 1_500;
 /** For the goodbye to leave the process. */
 const goodbyeMs = 20;
 /** One that its controller sent away comes back no sooner: that controller is about to end. */
 const comeBackMs = 1_000;
+/** Nor does one that was refused: who has its shard is likely to keep it, and each try costs a process. */
+const refusedMs = 5_000;
 
 /** By which whoever started the process tells how it ended. */
 export const workerExitCodes = {
@@ -41,6 +43,7 @@ export const workerExitCodes = {
 export interface WorkerProcessOptions {
   readonly access: string;
   readonly slots: number;
+  readonly shard?: string;
   /** For the worker of that directory. */
   openLog(directory: string): Log;
   /** Directories of which it takes the first whose lock is free, waiting that long for the last of them. */
@@ -50,7 +53,7 @@ export interface WorkerProcessOptions {
   readonly isStanding: boolean;
   onConnection(connection: Connection): void;
   /** All that the instance ran is dead; the next one begins. */
-  onComeBack(why: string): void;
+  onComeBack(end: WorkerEnd, why: string): void;
   onEnd(end: WorkerEnd, why: string): void;
 }
 
@@ -59,7 +62,7 @@ interface Means {
   readonly libc: Libc | undefined;
   readonly log: Log;
   readonly directory: string;
-  readonly lockFd: number | undefined;
+  readonly lock: HostLock | undefined;
 }
 
 export async function startWorker(options: WorkerProcessOptions): Promise<WorkerProcess> {
@@ -103,24 +106,26 @@ export class WorkerProcess {
   #begin(): void {
     const { access, isStanding } = this.#options;
     const slots = slotsWithin(this.#options.slots);
-    const { clock, libc, log, directory } = this.#means;
+    const { clock, log, directory } = this.#means;
     const reaped = reapTagged(`${reapVariable}=${directory}`);
     if (reaped > 0) log.warn({ reaped }, 'killed what an earlier worker had left running');
     cleanUp(directory);
     const now = clock.now();
-    const instance = `${now}-${randomUUID().slice(0, 8)}`;
+    // By a clock that is never set back: of two that held a lock, the newer one has the higher number.
+    const instance = `${Math.round(uptimeMs())}-${randomUUID().slice(0, 8)}`;
     const host = hostname();
     // Without a lock nothing proves the death of an older instance: then each has a lock of its own.
-    const lock = libc === undefined ? instance : `${host}:${directory}`;
-    const identity = { shard: `${host}/${directory}`.slice(-200), lock, instance, host, pid: process.pid };
+    const lock = this.#means.lock?.name ?? instance;
+    const shard = this.#options.shard ?? `${host}/${directory}`.slice(-shardBytesMax);
+    const identity = { shard, lock, instance, host, pid: process.pid };
     this.#shell = new WorkerShell(this.#world(), {
-      ...{ identity, slots, directory, tag: directory, now, isPatient: isStanding },
+      ...{ identity, slots, directory, tag: directory, now, isPatient: isStanding, environment: ownEnvironment() },
     });
     log.info({ access, directory, slots, instance }, 'the worker is ready');
   }
 
   #world(): WorkerWorld {
-    const { clock, libc, log, lockFd } = this.#means;
+    const { clock, libc, log, lock } = this.#means;
     return {
       clock,
       net: webSocketNet,
@@ -134,11 +139,11 @@ export class WorkerProcess {
       },
       startSpawner: (listener) => {
         const script = siblingScript(import.meta.url, 'spawner');
-        this.#spawner = new SpawnerProcess({ script, libc, lockFd }, listener);
+        this.#spawner = new SpawnerProcess({ script, libc, lockFd: lock?.fd }, listener);
         return this.#spawner;
       },
-      exit: async (end, why, sayGoodbye) => {
-        await this.#spawner?.stop(endGraceMs, endMostMs);
+      exit: async ({ end, why, graceMs }, sayGoodbye) => {
+        await this.#spawner?.stop(graceMs, graceMs + endMarginMs);
         sayGoodbye();
         cleanUp(this.#means.directory);
         this.#shell = undefined;
@@ -159,20 +164,26 @@ export class WorkerProcess {
   #onExit(end: WorkerEnd, why: string): void {
     const isLast = this.#isStopping || end === 'stopped' || end === 'incompatible' || !this.#options.isStanding;
     if (isLast) return this.#options.onEnd(end, why);
-    this.#options.onComeBack(why);
-    setTimeout(() => !this.#isStopping && this.#begin(), end === 'cut-off' ? 0 : comeBackMs);
+    this.#options.onComeBack(end, why);
+    const pauseMs = end === 'cut-off' ? 0 : end === 'refused' ? refusedMs : comeBackMs;
+    setTimeout(() => !this.#isStopping && this.#begin(), pauseMs);
   }
 }
+
+const ownEnvironment = (): string[] =>
+  Object.entries(process.env)
+    .filter(([name]) => isInherited(name))
+    .map(([name, value]) => `${name}=${value}`);
 
 async function lockDirectory(
   libc: Libc | undefined,
   { directories, lockWaitMs }: WorkerProcessOptions,
-): Promise<{ directory: string; lockFd: number | undefined }> {
+): Promise<{ directory: string; lock: HostLock | undefined }> {
   const [first] = directories;
-  if (libc === undefined) return { directory: first ?? '', lockFd: undefined };
+  if (libc === undefined) return { directory: first ?? '', lock: undefined };
   for (const [at, directory] of directories.entries()) {
     const lock = await takeHostLock(libc, directory, at === directories.length - 1 ? lockWaitMs : 0);
-    if (lock !== undefined) return { directory, lockFd: lock.fd };
+    if (lock !== undefined) return { directory, lock };
   }
   throw new DroverError('worker-not-starting', `another worker holds ${directories.at(-1)}`, {
     hint: 'stop that one first, or name another directory',

@@ -45,6 +45,8 @@ export const errorKinds = {
   'edge-unknown': kind(404, 2, false, "look at the dependencies with 'drover show TASK'"),
   'attempt-superseded': kind(409, 2, false, 'the task has a newer attempt; drop this report'),
   'worker-wrong': kind(409, 3, false, 'the attempt belongs to another worker'),
+  'worker-unknown': kind(404, 2, false, "list the workers with 'drover workers'"),
+  'worker-away': kind(409, 3, true, 'try again when it is connected'),
   'protocol-version': kind(409, 3, false, 'run the same version of Drover on both sides'),
   'access-damaged': kind(
     500,

@@ -11,6 +11,7 @@ export const commandBytesMax = 1024 * 1024;
 /** The environment that a workflow brings along. */
 export const environmentBytesMax = 1024 * 1024;
 export const nameBytesMax = 200;
+export const shardBytesMax = 200;
 export const workflowTasksMax = 50_000_000;
 export const attemptsPerTaskMax = 1_000;
 
@@ -49,6 +50,11 @@ export const backoffMs = {
   'never-started': { first: 1_000, max: 60_000 },
 } as const;
 
+/** A worker is suspected after so many failures in a row, of different tasks, while others do well. */
+export const suspectAfterFailures = 3;
+/** A suspicion that is not decided in this time is dropped. */
+export const suspicionMsMax = 60_000;
+
 /** TERM, then KILL after this, unless the task says otherwise. */
 export const terminationMsDefault = 3_000;
 export const terminationMsMax = 3_600_000;
@@ -56,13 +62,9 @@ export const terminationMsMax = 3_600_000;
 /** A definer that goes silent while registering is taken for dead. */
 export const registrationIdleMs = 60_000;
 
-export const heartbeatMs = 1_000;
-/** A worker without an answered heartbeat for this long kills its tasks and itself. */
-export const workerSelfEndMs = 10_000;
-/** A worker that hangs can't end its tasks: its spawner does, this long after the worker should have. */
-export const spawnerLeaseMarginMs = 2_500;
-/** The controller gives a silent worker up after its own end plus this margin, and only then repeats its tasks. */
-export const workerLossMarginMs = 5_000;
+/** A spawner is asked so often whether it is there; one that does not answer for so long is stuck. */
+export const spawnerPingMs = 2_000;
+export const spawnerWedgedMs = 20_000;
 /** First reconnection tries follow each other quickly. */
 export const reconnectMs = { first: 50, max: 1_000 } as const;
 

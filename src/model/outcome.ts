@@ -11,7 +11,8 @@ export type Outcome =
 
 /**
  * Why there never was a process. `retracted`: taken back before its start, nobody's fault. `refused`: the worker said
- * no. `unable`: the machine could not start it now. `impossible`: it can't be started as it is written.
+ * no. `unable`: the machine could not start it now. `impossible`: it can't be started as it is written. `not-running`: its
+ * worker does not have it, and will not take it any more.
  */
-export const neverStartedWhys = ['retracted', 'refused', 'unable', 'impossible'] as const;
+export const neverStartedWhys = ['retracted', 'refused', 'unable', 'impossible', 'not-running'] as const;
 export type NeverStarted = (typeof neverStartedWhys)[number];

@@ -84,8 +84,13 @@ export type Role = (typeof roles)[number];
 export const haltModes = ['drain', 'kill'] as const;
 export type HaltMode = (typeof haltModes)[number];
 
-export const workerStates = ['new', 'healthy', 'gone'] as const;
+/** As the controller sees it: its health, or that it was given up for good. */
+export const workerStates = ['new', 'healthy', 'gone', 'unhealthy', 'must-die'] as const;
 export type WorkerState = (typeof workerStates)[number];
+
+/** What becomes of a task whose worker was lost: tried again, kept for its owner to decide, or failed. */
+export const lossPolicies = ['requeue', 'hold', 'fail'] as const;
+export type LossPolicy = (typeof lossPolicies)[number];
 
 export const outputStreams = ['stdout', 'stderr'] as const;
 export type OutputStream = (typeof outputStreams)[number];

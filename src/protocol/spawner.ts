@@ -56,8 +56,13 @@ export type ToSpawner =
   | StartTask
   | KillTask
   | { readonly t: 'closeFile'; readonly path: string }
-  /** For so long from now tasks may run; when it is over and was not renewed, everything is killed, and it exits. */
-  | { readonly t: 'lease'; readonly ms: number }
+  /**
+   * Unless it hears this again in time, it kills everything and ends: a worker that is stopped or stuck can't. It counts from
+   * `sentAt`, by the machine's time since its start: a spawner that was stopped itself reads it late.
+   */
+  | { readonly t: 'renew'; readonly ms: number; readonly sentAt?: number }
+  /** Answered by `pong`: one that does not answer is stuck. */
+  | { readonly t: 'ping' }
   /** Term-kill everything, report the ends, exit 0. */
   | { readonly t: 'stop'; readonly graceMs: number };
 
@@ -113,6 +118,7 @@ export type FromSpawner =
       readonly err: number;
     }
   | TaskEnded
+  | { readonly t: 'pong' }
   /** No process was ever there. */
   | ({ readonly t: 'failed'; readonly key: number } & StartFailure);
 

@@ -1,7 +1,7 @@
 /** What a definer says of a workflow and of its tasks: one schema is type, validator and documentation. */
 import { type Static, Type } from 'typebox';
 import { attemptsPerTaskMax, nameBytesMax, submitTasksMax, terminationMsMax } from '../model/limits.ts';
-import { edgeKinds } from '../model/states.ts';
+import { edgeKinds, lossPolicies } from '../model/states.ts';
 import { oneOf } from './schema.ts';
 
 const durationMs = Type.Integer({ minimum: 1, maximum: 10 * 366 * 86_400_000 });
@@ -23,6 +23,8 @@ export const WorkflowSpec = Type.Object(
     /** How long a task may take to end after TERM, before KILL. */
     terminationMs: Type.Integer({ minimum: 0, maximum: terminationMsMax }),
     failFast: Type.Boolean(),
+    /** For a task whose worker was lost; tried again when absent. */
+    onLost: Type.Optional(oneOf(lossPolicies)),
     /** Tasks may be added while it runs. */
     open: Type.Boolean(),
     /** Plain files of each task's output go there, on the machine where it runs. */

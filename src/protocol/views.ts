@@ -153,7 +153,9 @@ export const WorkerView = Type.Object({
   shard: Type.String(),
   host: Type.String(),
   state: oneOf(workerStates),
-  /** Why it is gone. */
+  /** Why it gets no tasks although it is healthy: an operator's decision, or failures. */
+  bar: Type.Optional(oneOf(['drained', 'stopping', 'quarantined'])),
+  /** Why it is barred, not healthy, or gone. */
   reason: Type.Optional(Type.String()),
   slots: count,
   /** Attempts that it has, started or not. */

@@ -1,6 +1,8 @@
 /**
  * The messages between controller (S) and worker (W). W opens a link for control and a second one for output, so that
  * bulk never delays a heartbeat. A frame is a JSON array of messages. Any frame counts as a sign of life.
+ * A message that decides something names whom it is from or for: the process (`scheduler`, `instance`), so that what
+ * comes late, twice, or over another link than it was meant for is known for what it is.
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -8,11 +10,12 @@ import { DroverError } from '../model/errors.ts';
 import { frameBytesAccepted, frameBytesMax, messagesPerFrameMax, slotsMax } from '../model/limits.ts';
 import { neverStartedWhys, type Outcome } from '../model/outcome.ts';
 import { outputStreams } from '../model/states.ts';
+import type { Timeouts } from '../model/timeouts.ts';
 import { oneOf } from './schema.ts';
 import { WorkflowSpec } from './spec.ts';
 
 /** Rises with any change that an older peer would misread. */
-export const workerProtocolVersion = 1;
+export const workerProtocolVersion = 2;
 
 export const controlPath = '/worker/v1/control';
 export const outputPath = '/worker/v1/output';
@@ -65,19 +68,65 @@ const end = Type.Object({
 });
 export type AttemptEnd = Static<typeof end>;
 
+/** Which workers a controller with this store knew: order-free hashes over their instances. */
+export const WorkerSet = Type.Object({
+  /** The controller that gave it. */
+  scheduler: token,
+  /** Of the store: another one after it was lost. */
+  generation: token,
+  /** Changes in the store's history: fewer after a restore. */
+  version: count,
+  count,
+  sum: count,
+  xor: count,
+});
+export type WorkerSet = Static<typeof WorkerSet>;
+
 const heartbeat = Type.Object({
   t: Type.Literal('heartbeat'),
   version: Type.Integer(),
+  /** Numbers the heartbeats of an instance; the reply names it. */
+  beat: id,
   worker: WorkerIdentity,
   slots: Type.Integer({ minimum: 1, maximum: slotsMax }),
+  /** In what silence it lives on, by the timeouts that it was told last. */
+  silenceMs: Type.Optional(count),
+  /** The last that it had from a controller that was not in its initial wait. */
+  echo: Type.Optional(WorkerSet),
 });
 const running = Type.Object({
   t: Type.Literal('running'),
+  /** The controller that asked. */
+  scheduler: token,
+  instance: token,
+  /** The highest sequence number that it has seen of this controller. */
+  seq: count,
   attempts: Type.Array(
-    Type.Object({ attempt: id, phase: oneOf(['accepted', 'running', 'ended']), startedAt: Type.Optional(time) }),
+    Type.Object({
+      attempt: id,
+      task: id,
+      phase: oneOf(['accepted', 'running', 'ended']),
+      startedAt: Type.Optional(time),
+    }),
   ),
-  /** Ends that were acknowledged, whose output the controller has not taken whole: the streams' lengths. */
+});
+/** Ends that were acknowledged, whose output the controller has not taken whole: the streams' lengths. */
+const kept = Type.Object({
+  t: Type.Literal('kept'),
+  instance: token,
   kept: Type.Array(Type.Object({ attempt: id, stdout: count, stderr: count })),
+});
+/** These orders came, and are kept. */
+const accepted = Type.Object({ t: Type.Literal('accepted'), attempts: Type.Array(id) });
+/** A `notify` was dealt with; for what was not running an update is on its way. */
+const notified = Type.Object({ t: Type.Literal('notified'), scheduler: token, instance: token, seq: id });
+const checked = Type.Object({
+  t: Type.Literal('checked'),
+  scheduler: token,
+  instance: token,
+  check: id,
+  isGood: Type.Boolean(),
+  message: Type.Optional(Type.String({ maxLength: 2_000 })),
 });
 const started = Type.Object({
   t: Type.Literal('started'),
@@ -94,25 +143,50 @@ const output = Type.Object({
   /** The worker does not have this attempt's output. */
   isGone: Type.Optional(Type.Literal(true)),
 });
-const goodbye = Type.Object({ t: Type.Literal('goodbye') });
+/** All that it ran is dead. */
+const goodbye = Type.Object({ t: Type.Literal('goodbye'), instance: token });
 /** The first message on the second link. */
 const outputHello = Type.Object({ t: Type.Literal('output-hello'), instance: token });
 
-export const FromWorker = Type.Union([heartbeat, running, started, update, output, goodbye, outputHello]);
+export const FromWorker = Type.Union([
+  heartbeat,
+  running,
+  kept,
+  accepted,
+  started,
+  notified,
+  checked,
+  update,
+  output,
+  goodbye,
+  outputHello,
+]);
 export type FromWorker = Static<typeof FromWorker>;
 export type Heartbeat = Static<typeof heartbeat>;
 
+const TimeoutsSchema = Type.Unsafe<Timeouts>(
+  Type.Object({
+    ...{ heartbeatMs: id, heartbeatGraceMs: id, healthCheckMs: id, healthCheckGraceMs: id, checkIntervalMs: id },
+    ...{ loseAfterMs: id, marginMs: id, killGraceMs: count },
+  }),
+);
 const heartbeatReply = Type.Object({
   t: Type.Literal('heartbeat-reply'),
   scheduler: token,
+  instance: token,
+  beat: id,
   /** As which the controller knows it. */
   worker: id,
-  state: oneOf(['new', 'healthy']),
-  heartbeatMs: count,
-  selfEndMs: count,
+  /** As the controller sees it. */
+  state: oneOf(['new', 'unhealthy', 'healthy']),
+  timeouts: TimeoutsSchema,
+  /** Absent while the controller is in its initial wait. */
+  set: Type.Optional(WorkerSet),
 });
-const refused = Type.Object({ t: Type.Literal('refused'), code: Type.String(), message: Type.String() });
-const getRunning = Type.Object({ t: Type.Literal('get-running') });
+const refused = Type.Object({
+  ...{ t: Type.Literal('refused'), instance: token, code: Type.String(), message: Type.String() },
+});
+const getRunning = Type.Object({ t: Type.Literal('get-running'), scheduler: token });
 const order = Type.Object({
   attempt: id,
   task: id,
@@ -130,9 +204,34 @@ const run = Type.Object({
   scheduler: token,
   /** The instance it is meant for. */
   instance: token,
+  /** That of the last `notify` when it was sent: one that is older than what the worker has seen comes too late. */
+  seq: count,
   /** Specifications of workflows that this link has not carried yet. */
   specs: Type.Array(Type.Object({ workflow: id, spec: WorkflowSpec })),
   orders: Type.Array(order),
+});
+/** Asks for an update about those of these attempts that the worker does not have. */
+const notify = Type.Object({
+  t: Type.Literal('notify'),
+  scheduler: token,
+  instance: token,
+  seq: id,
+  attempts: Type.Array(id),
+});
+/** Run a tiny command, to show that commands can be run. */
+const check = Type.Object({
+  t: Type.Literal('check'),
+  scheduler: token,
+  instance: token,
+  check: id,
+  command: Type.String(),
+});
+/** The result of a check has arrived. */
+const checkAck = Type.Object({ t: Type.Literal('check-ack'), scheduler: token, instance: token, check: id });
+const slots = Type.Object({
+  t: Type.Literal('slots'),
+  instance: token,
+  slots: Type.Integer({ minimum: 1, maximum: slotsMax }),
 });
 const ack = Type.Object({ t: Type.Literal('ack'), attempts: Type.Array(id) });
 const retract = Type.Object({ t: Type.Literal('retract'), attempts: Type.Array(id) });
@@ -151,18 +250,28 @@ const fetch = Type.Object({
 });
 /** The controller has all output of these. */
 const dropOutput = Type.Object({ t: Type.Literal('drop-output'), attempts: Type.Array(id) });
-const die = Type.Object({ t: Type.Literal('die'), why: Type.String() });
+const die = Type.Object({
+  t: Type.Literal('die'),
+  instance: token,
+  why: Type.String(),
+  /** It should not come back as a new instance either. */
+  isForGood: Type.Boolean(),
+});
 
 export const ToWorker = Type.Union([
   heartbeatReply,
   refused,
   getRunning,
   run,
+  notify,
+  check,
+  checkAck,
   ack,
   retract,
   kill,
   fetch,
   dropOutput,
+  slots,
   die,
 ]);
 export type ToWorker = Static<typeof ToWorker>;
@@ -188,6 +297,19 @@ export function encodeFrames(messages: readonly (FromWorker | ToWorker)[]): stri
   return frames;
 }
 
+export const versionRefusal = (version: number): string =>
+  `the worker speaks protocol ${version}, the controller ${workerProtocolVersion}`;
+
+/** A heartbeat of another version need not have the shape of ours: it is told so, whatever else it has. */
+function strangerIn(frame: unknown): DroverError | undefined {
+  const first = Array.isArray(frame) ? (frame[0] as Partial<Heartbeat> | undefined) : undefined;
+  if (first?.t !== 'heartbeat' || !Number.isInteger(first.version) || first.version === workerProtocolVersion) {
+    return undefined;
+  }
+  const instance = String(first.worker?.instance ?? '');
+  return new DroverError('protocol-version', versionRefusal(Number(first.version)), { details: { instance } });
+}
+
 const decoder = <T extends TSchema>(schema: T) => {
   const frame = Compile(Type.Array(schema));
   return (text: string): Static<T>[] => {
@@ -202,6 +324,8 @@ const decoder = <T extends TSchema>(schema: T) => {
     if (Array.isArray(value) && value.length > messagesPerFrameMax)
       throw new DroverError('too-large', `a frame has more than ${messagesPerFrameMax} messages`);
     if (!frame.Check(value)) {
+      const stranger = strangerIn(value);
+      if (stranger !== undefined) throw stranger;
       const [first] = frame.Errors(value);
       throw new DroverError(
         'bad-input',

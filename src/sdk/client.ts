@@ -10,6 +10,7 @@ import {
   type TaskList,
   type TaskView,
   type WorkerList,
+  type WorkerView,
   type WorkflowList,
   type WorkflowView,
 } from '../protocol/views.ts';
@@ -61,6 +62,23 @@ export class Client {
 
   workers(all = false): Promise<WorkerList> {
     return this.read('workers', all ? { all: 'true' } : {});
+  }
+
+  drainWorker(worker: string): Promise<WorkerView> {
+    return this.change(`workers/${worker}/drain`);
+  }
+
+  releaseWorker(worker: string): Promise<WorkerView> {
+    return this.change(`workers/${worker}/release`);
+  }
+
+  /** When it has ended what it runs; with `now`, at once: what it runs is lost, and tried elsewhere. */
+  stopWorker(worker: string, now: boolean): Promise<WorkerView> {
+    return this.change(`workers/${worker}/stop`, { now });
+  }
+
+  resizeWorker(worker: string, slots: number): Promise<WorkerView> {
+    return this.change(`workers/${worker}/slots`, { slots });
   }
 
   /** Tries all failed tasks of a workflow again. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { uptimeMs } from '../platform/node/clock.ts';
 import { Driver, isAlive, until } from './driver.testing.ts';
 
 const MIB = 1024 * 1024;
@@ -173,11 +174,11 @@ describe('a stop', () => {
   });
 });
 
-describe('a lease', () => {
-  it('invariant 5: lasts from when it was last renewed, and without one there is no limit', async () => {
+describe('a deadline', () => {
+  it('is the last that was set, and without one there is no limit', async () => {
     const driver = new Driver();
     const key = await driver.startAndAwait('echo up; sleep 1', 'up');
-    driver.send({ t: 'lease', ms: 50 }, { t: 'lease', ms: 60_000 });
+    driver.send({ t: 'renew', ms: 50 }, { t: 'renew', ms: 60_000 });
     expect(await driver.ended(key)).toMatchObject({ exit: 0 });
     await driver.close();
   });
@@ -201,7 +202,11 @@ describe('the end of the spawner', () => {
         driver.start('true');
       },
     ],
-    ['invariant 5: its lease is over', (driver: Driver) => driver.send({ t: 'lease', ms: 100 })],
+    ['its deadline passes', (driver: Driver) => driver.send({ t: 'renew', ms: 100 })],
+    [
+      'its deadline has passed when it reads of it',
+      (driver: Driver) => driver.send({ t: 'renew', ms: 60_000, sentAt: uptimeMs() - 60_000 }),
+    ],
     ['a message is malformed', (driver: Driver) => driver.process.stdin?.write('{}\n')],
   ])('kills everything below it within a second: %s', async (_, end) => {
     const driver = new Driver();

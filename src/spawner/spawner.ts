@@ -5,8 +5,7 @@
  *  2. a task ends when its main process has been reaped and nothing of its tree is left; exit and signal are those of
  *     the main process;
  *  3. whatever is left of a task whose main process has ended has a timer on it, or is being killed;
- *  4. SIGKILL, once sent to a task, is repeated until the task has ended;
- *  5. after the first lease nothing runs beyond the last one: then the worker hangs, and others take its tasks for dead.
+ *  4. SIGKILL, once sent to a task, is repeated until the task has ended.
  */
 
 import type { ProcessEnd } from '../platform/node/libc.ts';
@@ -34,10 +33,10 @@ export type SpawnerOptions = {
   readonly kin: Kin;
   readonly clock: SpawnerClock;
   readonly send: (message: FromSpawner) => void;
-  /** The lease is over: whatever runs must be killed. */
-  readonly onLeaseOver: () => void;
   /** After `stop`: all has ended and is cleaned up. */
   readonly onStopped: () => void;
+  /** The worker answers for its tasks for so long from when it said so, or from now. */
+  readonly onRenew: (ms: number, sentAt: number | undefined) => void;
 };
 
 const KILL_AGAIN_MS = 500;
@@ -102,7 +101,6 @@ export class Spawner {
   private readonly runningByPid = new Map<number, Task>();
   private readonly leaving = new Set<Task>();
   private poll: NodeJS.Timeout | undefined;
-  private lease: NodeJS.Timeout | undefined;
   private stopping = false;
   private ownPeakBytes = 0;
 
@@ -133,9 +131,11 @@ export class Spawner {
       case 'closeFile':
         this.files.forget(message.path);
         return;
-      case 'lease':
-        clearTimeout(this.lease);
-        this.lease = setTimeout(this.options.onLeaseOver, message.ms);
+      case 'renew':
+        this.options.onRenew(message.ms, message.sentAt);
+        return;
+      case 'ping':
+        this.options.send({ t: 'pong' });
         return;
       case 'stop':
         this.stop(message.graceMs);

@@ -86,6 +86,19 @@ const identity: readonly ConformanceCase[] = [
       );
     },
   },
+  {
+    name: 'a generation that is committed is there at the next opening',
+    async run(place) {
+      const store = await place.open();
+      const none = { changes: [], specs: [], definitions: [], output: [] };
+      const rows = { workflows: [], tasks: [], attempts: [], workers: [] };
+      await store.commit({ at: 1, ...none, rows, generation: 'another' });
+      await store.close();
+      const next = await place.open();
+      assert.equal(next.generation, 'another');
+      await next.close();
+    },
+  },
 ];
 
 const rows: readonly ConformanceCase[] = [
@@ -364,6 +377,11 @@ const everyChange: readonly Change[] = [
     signalledFor: 'cancel',
   },
   { type: 'worker-joined', worker: k1, shard: 's', lock: 'l', instance: 'i', host: 'h', slots: 2 },
+  { type: 'worker-barred', worker: k1, bar: { kind: 'quarantined', why: 'it fails' } },
+  { type: 'worker-barred', worker: k1 },
+  { type: 'worker-patience', worker: k1, silenceMs: 1_000 },
+  { type: 'worker-resized', worker: k1, slots: 3 },
+  { type: 'task-changed', task: taskId(1), event: { type: 'refunded', cause: 'attempts' } },
   { type: 'worker-gone', worker: k1, why: 'silent' },
 ];
 

@@ -2,19 +2,27 @@
 import { Cluster } from '../core/cluster.ts';
 import type { Reader } from './store.ts';
 
-const entriesPerRead = 10_000;
+const entriesPerReadDefault = 10_000;
 
-export async function foldHistory(reader: Reader): Promise<Cluster> {
+export async function foldHistory(reader: Reader, entriesPerRead = entriesPerReadDefault): Promise<Cluster> {
   const cluster = new Cluster();
-  let last = 0;
+  let last = { seq: 0, at: 0 };
+  let untaken = 0;
   for (;;) {
-    const entries = await reader.history(last, entriesPerRead);
+    const entries = await reader.history(last.seq, entriesPerRead);
     for (const { seq, at, change } of entries) {
+      // Nobody commits what a fold changed, and taking it lets the cluster forget attempts that are over: between two
+      // turns only, since within one an attempt may be recorded and its task not know it yet.
+      if (untaken >= entriesPerRead && at !== last.at) {
+        cluster.takeDirty();
+        untaken = 0;
+      }
       cluster.apply(change, at);
-      last = seq;
+      untaken++;
+      last = { seq, at };
     }
-    // Nobody commits what a fold changed, and taking it lets the cluster forget attempts that are over.
-    cluster.takeDirty();
-    if (entries.length < entriesPerRead) return cluster;
+    if (entries.length < entriesPerRead) break;
   }
+  cluster.takeDirty();
+  return cluster;
 }

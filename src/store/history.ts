@@ -31,6 +31,9 @@ export const changeTypes = [
   'attempt-ended',
   'worker-joined',
   'worker-gone',
+  'worker-barred',
+  'worker-patience',
+  'worker-resized',
 ] as const satisfies readonly Change['type'][];
 
 /** Does not compile when a type of change is missing above. */
@@ -50,7 +53,7 @@ export interface HistoryPage {
 }
 
 type Of<T extends Change['type']> = Extract<Change, { readonly type: T }>;
-type EncodedEvent = { held: boolean } | (TaskMove & { charge?: Cause; fresh?: true });
+type EncodedEvent = { held: boolean } | { refunded: Cause } | (TaskMove & { charge?: Cause; fresh?: true });
 
 export function* pagesOf(changes: readonly Change[], at: number, after: number): Generator<HistoryPage> {
   for (let start = 0; start < changes.length; start += pageChangesMax) {
@@ -114,6 +117,7 @@ function decode([code, ...parts]: unknown[], seedsOf: (first: TaskId) => readonl
 
 function encodeEvent(event: TaskEvent): EncodedEvent {
   if (event.type === 'held') return { held: event.held };
+  if (event.type === 'refunded') return { refunded: event.cause };
   const { move, charge, fresh } = event;
   if (charge === undefined && fresh === undefined) return move;
   return { ...move, ...(charge === undefined ? {} : { charge }), ...(fresh === undefined ? {} : { fresh }) };
@@ -121,6 +125,7 @@ function encodeEvent(event: TaskEvent): EncodedEvent {
 
 function decodeEvent(encoded: EncodedEvent): TaskEvent {
   if ('held' in encoded) return { type: 'held', held: encoded.held };
+  if ('refunded' in encoded) return { type: 'refunded', cause: encoded.refunded };
   const { charge, fresh, ...move } = encoded;
   const moved: TaskEvent = { type: 'moved', move };
   return { ...moved, ...(charge === undefined ? {} : { charge }), ...(fresh === undefined ? {} : { fresh }) };

@@ -72,6 +72,8 @@ export const workerRow = (id: number, changed: Partial<WorkerRow> = {}): WorkerR
   state: 'new',
   joinedAt: 1_000,
   goneFor: undefined,
+  bar: undefined,
+  silenceMs: 0,
   ...changed,
 });
 

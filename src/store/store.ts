@@ -39,6 +39,8 @@ export interface Batch {
   readonly specs: readonly { readonly workflow: WorkflowId; readonly spec: WorkflowSpec }[];
   readonly definitions: readonly TaskDefinition[];
   readonly output: readonly OutputPiece[];
+  /** The store's from now on: what was written to it before went another way than others remember. */
+  readonly generation?: string;
 }
 
 export interface HistoryEntry {
@@ -69,8 +71,10 @@ export interface Writer {
 export interface Reader {
   /** Rises by one with every opening for writing: which controller wrote. */
   readonly epoch: number;
-  /** Random, made with the store: which store. */
+  /** Made with the store, and anew when it was found to be a restored one: which store. As it was when it was opened. */
   readonly generation: string;
+  /** The number of the last change in history. */
+  lastChange(): Promise<number>;
   /** The highest attempt id ever recorded. */
   lastAttempt(): Promise<number>;
   workflowRows(): AsyncIterable<readonly WorkflowRow[]>;

@@ -33,7 +33,10 @@ export type Effect =
       readonly offset: number;
       readonly limit: number;
     }
-  | { readonly type: 'exit'; readonly end: WorkerEnd; readonly why: string };
+  /** It is stuck: it and all it ran has to go. */
+  | { readonly type: 'kill-spawner' }
+  /** `graceMs`: between TERM and KILL of what runs. */
+  | { readonly type: 'exit'; readonly end: WorkerEnd; readonly why: string; readonly graceMs: number };
 
 /**
  * How an instance of a worker ends: told to by whoever started it, or by its controller; without an answer for too long;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ownLoseAfterMs, presets } from '../model/timeouts.ts';
 import type { ToSpawner } from '../protocol/spawner.ts';
 import type { WorkflowSpec } from '../protocol/spec.ts';
 import type { FromWorker, Order } from '../protocol/worker.ts';
@@ -25,44 +26,58 @@ const order = (attempt: number, changed: Partial<Order> = {}): Order => ({
 });
 const none = { bytes: 0, tail: '' };
 
+const timeouts = presets.interactive;
+const identity = { shard: 's', lock: 'l', instance: 'i', host: 'h', pid: 1 };
+type ToThisWorker = Extract<Input, { type: 'message' }>['message'];
+
 /** A worker with a hand that plays its controller and its spawner. */
 class Bench {
   readonly worker: Worker;
   now = 1_000;
+  /** Of the last heartbeat. */
+  beat = 0;
+  #lastCheck = 0;
 
   constructor(slots = 2, isPatient = false) {
-    const identity = { shard: 's', lock: 'l', instance: 'i', host: 'h', pid: 1 };
-    this.worker = new Worker({ identity, slots, directory: '/d', tag: 't', now: this.now, isPatient });
+    const start = { identity, slots, directory: '/d', tag: 't', now: this.now, isPatient, environment: ['LANG=C'] };
+    this.worker = new Worker(start);
   }
 
   step(...inputs: Input[]): Effect[] {
-    return this.worker.step(inputs, this.now);
+    const effects = this.worker.step(inputs, this.now);
+    for (const message of sent(effects)) if (message.t === 'heartbeat') this.beat = message.beat;
+    return effects;
   }
 
-  /** Connected, associated, the spawner ready. */
-  ready(): this {
+  /** Connected, associated, the spawner ready, a health check passed. */
+  ready(scheduler = 'c'): this {
     this.step({ type: 'spawner', message: { t: 'ready', pid: 2, launcher: 'posix_spawn' } }, { type: 'connected' });
-    this.reply('new');
-    this.step({ type: 'message', message: { t: 'get-running' } });
-    this.reply('healthy');
+    this.reply('new', scheduler);
+    this.tell({ t: 'get-running', scheduler });
+    this.reply('unhealthy', scheduler);
+    this.check({ exit: 0 }, scheduler);
     return this;
   }
 
-  reply(state: 'new' | 'healthy', scheduler = 'c'): Effect[] {
-    const message = {
-      t: 'heartbeat-reply',
-      scheduler,
-      worker: 3,
-      state,
-      heartbeatMs: 1_000,
-      selfEndMs: 10_000,
-    } as const;
-    return this.step({ type: 'message', message });
+  reply(state: 'new' | 'unhealthy' | 'healthy', scheduler = 'c', beat = this.beat): Effect[] {
+    return this.tell({ t: 'heartbeat-reply', scheduler, instance: 'i', beat, worker: 3, state, timeouts });
+  }
+
+  /** A whole health check: asked for, run, its result told and acknowledged. */
+  check(how: object, scheduler = 'c'): Effect[] {
+    const check = ++this.#lastCheck;
+    this.tell({ t: 'check', scheduler, instance: 'i', check, command: 'true' });
+    const effects = this.ended(-check, how);
+    this.tell({ t: 'check-ack', scheduler, instance: 'i', check });
+    return effects;
   }
 
   run(...orders: Order[]): Effect[] {
-    const message = { t: 'run', scheduler: 'c', instance: 'i', specs: [{ workflow: 1, spec }], orders } as const;
-    return this.step({ type: 'message', message: { ...message, specs: [...message.specs], orders } });
+    return this.tell({ t: 'run', scheduler: 'c', instance: 'i', seq: 0, specs: [{ workflow: 1, spec }], orders });
+  }
+
+  reconnect(): void {
+    this.step({ type: 'disconnected' }, { type: 'connected' });
   }
 
   started(key: number): Effect[] {
@@ -75,7 +90,7 @@ class Bench {
     return this.step({ type: 'ended', message, stdout: output, stderr: none });
   }
 
-  tell(message: Extract<Input, { type: 'message' }>['message']): Effect[] {
+  tell(message: ToThisWorker): Effect[] {
     return this.step({ type: 'message', message });
   }
 }
@@ -86,23 +101,26 @@ const starts = (effects: Effect[]): number[] => toSpawner(effects).flatMap((m) =
 const outcomes = (effects: Effect[]) =>
   sent(effects).flatMap((m) => (m.t === 'update' ? m.ends.map(({ attempt, outcome }) => [attempt, outcome]) : []));
 
+/** It is unhealthy when an answer is late, and dies when it was that for too long. */
+const silenceMs = timeouts.heartbeatMs + timeouts.heartbeatGraceMs + ownLoseAfterMs(timeouts);
+
 describe('a worker', () => {
   it('E33, E35: sends a heartbeat when connected, and another one at once after it said what it runs', () => {
     const bench = new Bench();
     expect(sent(bench.step({ type: 'connected' })).map(({ t }) => t)).toEqual(['heartbeat']);
     bench.reply('new');
-    expect(sent(bench.tell({ t: 'get-running' })).map(({ t }) => t)).toEqual(['running', 'heartbeat']);
+    expect(sent(bench.tell({ t: 'get-running', scheduler: 'c' })).map(({ t }) => t)).toEqual(['running', 'heartbeat']);
   });
 
-  it('invariant 3: renews the lease of the spawner with each answer, from when that was asked for', () => {
+  it('renews the deadline of the spawner with each answer, from when that was asked for', () => {
     const bench = new Bench().ready();
     bench.now += 1_000;
     bench.step({ type: 'tick' });
     bench.now += 400;
-    expect(toSpawner(bench.reply('healthy'))).toEqual([{ t: 'lease', ms: 12_100 }]);
+    expect(toSpawner(bench.reply('healthy'))).toEqual([{ t: 'renew', ms: 12_600 }]);
     bench.now += 300;
     const next = bench.step({ type: 'spawner', message: { t: 'ready', pid: 9, launcher: 'posix_spawn' } });
-    expect(toSpawner(next)).toEqual([{ t: 'lease', ms: 11_800 }]);
+    expect(toSpawner(next)).toContainEqual({ t: 'renew', ms: 12_300 });
   });
 
   it('C3, C25: runs as many as it has slots, in order, and the next when one has ended', () => {
@@ -132,16 +150,16 @@ describe('a worker', () => {
     bench.run(order(1));
     bench.started(1);
     expect(outcomes(bench.ended(1, { exit: 3 }))).toEqual([[1, { kind: 'exited', code: 3 }]]);
-    bench.step({ type: 'disconnected' }, { type: 'connected' });
-    bench.reply('new');
-    expect(sent(bench.tell({ t: 'get-running' }))[0]).toMatchObject({
+    bench.reconnect();
+    expect(sent(bench.tell({ t: 'get-running', scheduler: 'c' }))[0]).toMatchObject({
       t: 'running',
-      attempts: [{ attempt: 1, phase: 'ended' }],
+      attempts: [{ attempt: 1, task: 1, phase: 'ended' }],
     });
     expect(outcomes(bench.reply('healthy'))).toEqual([[1, { kind: 'exited', code: 3 }]]);
     bench.tell({ t: 'ack', attempts: [1] });
-    bench.tell({ t: 'drop-output', attempts: [1] });
-    expect(sent(bench.tell({ t: 'get-running' }))[0]).toMatchObject({ t: 'running', attempts: [], kept: [] });
+    bench.reconnect();
+    expect(outcomes(bench.reply('healthy'))).toEqual([]);
+    expect(sent(bench.tell({ t: 'get-running', scheduler: 'c' }))[0]).toMatchObject({ t: 'running', attempts: [] });
   });
 
   it('E69: an end while it is not connected is kept for the next controller', () => {
@@ -152,28 +170,68 @@ describe('a worker', () => {
     expect(outcomes(bench.ended(1))).toEqual([]);
     bench.step({ type: 'connected' });
     bench.reply('new', 'another');
-    bench.tell({ t: 'get-running' });
+    bench.tell({ t: 'get-running', scheduler: 'another' });
     expect(sent(bench.reply('healthy', 'another'))).toMatchObject([{ t: 'update', scheduler: 'another' }]);
   });
 
-  it('E42, E66: refuses what another controller sent, what is meant for another instance, and a second attempt of a task', () => {
+  it('E42, E66: ignores what another controller sent or another instance is meant by, and refuses a second attempt of a task', () => {
     const bench = new Bench().ready();
-    const from = (changed: object) =>
-      outcomes(
-        bench.tell({
-          t: 'run',
-          scheduler: 'c',
-          instance: 'i',
-          specs: [{ workflow: 1, spec }],
-          orders: [order(9)],
-          ...changed,
-        }),
-      );
-    const refused = [[9, { kind: 'never-started', why: 'refused', message: expect.any(String) }]];
-    expect(from({ scheduler: 'old' })).toEqual(refused);
-    expect(from({ instance: 'other' })).toEqual(refused);
-    bench.run(order(1));
-    expect(outcomes(bench.run(order(2, { task: 1 })))).toMatchObject([[2, { why: 'refused' }]]);
+    const run = { t: 'run', scheduler: 'c', instance: 'i', seq: 0, specs: [{ workflow: 1, spec }] } as const;
+    const orders = [order(9)];
+    expect(bench.tell({ ...run, specs: [...run.specs], orders, scheduler: 'old' })).toEqual([]);
+    expect(bench.tell({ ...run, specs: [...run.specs], orders, instance: 'other' })).toEqual([]);
+    bench.run(order(10));
+    const refused = [[11, { kind: 'never-started', why: 'refused', message: expect.any(String) }]];
+    expect(outcomes(bench.run(order(11, { task: 10 })))).toEqual(refused);
+  });
+
+  it('E44: tells another controller nothing of what the one before had asked about', () => {
+    const bench = new Bench().ready();
+    const notify = { t: 'notify', scheduler: 'c', instance: 'i', seq: 1, attempts: [5] } as const;
+    expect(outcomes(bench.tell({ ...notify, attempts: [5] }))).toMatchObject([[5, { why: 'not-running' }]]);
+    bench.reconnect();
+    expect(outcomes(bench.reply('healthy'))).toMatchObject([[5, { why: 'not-running' }]]);
+    bench.reconnect();
+    bench.reply('new', 'another');
+    bench.tell({ t: 'get-running', scheduler: 'another' });
+    expect(outcomes(bench.reply('unhealthy', 'another'))).toEqual([]);
+  });
+
+  it('E37: tells the result of a health check again on the next link, until it is acknowledged', () => {
+    const bench = new Bench().ready();
+    bench.tell({ t: 'check', scheduler: 'c', instance: 'i', check: 9, command: 'true' });
+    const checked = { t: 'checked', scheduler: 'c', instance: 'i', check: 9, isGood: true };
+    expect(sent(bench.ended(-9))).toEqual([checked]);
+    bench.reconnect();
+    expect(sent(bench.reply('healthy'))).toEqual([checked]);
+    bench.tell({ t: 'check-ack', scheduler: 'c', instance: 'i', check: 9 });
+    bench.reconnect();
+    expect(sent(bench.reply('healthy'))).toEqual([]);
+  });
+
+  it('E3: a failed health check counts at once, since the controller may know of it although its answer is lost', () => {
+    const bench = new Bench().ready();
+    bench.tell({ t: 'check', scheduler: 'c', instance: 'i', check: 9, command: 'false' });
+    expect(sent(bench.ended(-9, { exit: 1 }))).toMatchObject([
+      { t: 'checked', isGood: false, message: 'it exited with 1' },
+    ]);
+    bench.tell({ t: 'check', scheduler: 'c', instance: 'i', check: 10, command: 'df' });
+    const printed = { bytes: 5, tail: Buffer.from('full\n').toString('base64') };
+    expect(sent(bench.ended(-10, { exit: 1 }, printed))).toMatchObject([{ message: 'it exited with 1: full' }]);
+    expect(bench.worker.health.health(bench.now)).toMatchObject({ state: 'unhealthy', why: 'its health check failed' });
+    expect(outcomes(bench.run(order(1)))).toMatchObject([[1, { why: 'refused' }]]);
+  });
+
+  it('E31: runs a check once, however often it is asked for, and drops one that a newer check has overtaken', () => {
+    const bench = new Bench().ready();
+    const ask = (check: number) => bench.tell({ t: 'check', scheduler: 'c', instance: 'i', check, command: 'true' });
+    expect(starts(ask(8))).toEqual([-8]);
+    expect(starts(ask(8))).toEqual([]);
+    expect(starts(ask(9))).toEqual([-9]);
+    expect(sent(bench.ended(-9))).toMatchObject([{ check: 9, isGood: true }]);
+    bench.tell({ t: 'check-ack', scheduler: 'c', instance: 'i', check: 9 });
+    expect(sent(bench.ended(-8, { exit: 1 }))).toEqual([]);
+    expect(bench.worker.health.health(bench.now).state).toBe('healthy');
   });
 
   it('reports a start only of what runs longer than a moment', () => {
@@ -183,7 +241,7 @@ describe('a worker', () => {
     bench.started(2);
     bench.ended(1);
     bench.now += 60;
-    expect(bench.worker.nextDeadline()).toBeLessThanOrEqual(bench.now);
+    expect(bench.worker.nextDeadline(bench.now)).toBeLessThanOrEqual(bench.now);
     expect(sent(bench.step({ type: 'tick' }))).toContainEqual({ t: 'started', attempts: [{ attempt: 2, at: 1_000 }] });
   });
 
@@ -228,7 +286,7 @@ describe('a worker', () => {
     bench.run(order(1, { timeoutMs: 500 }));
     bench.started(1);
     bench.now += 500;
-    expect(bench.worker.nextDeadline()).toBeLessThanOrEqual(bench.now);
+    expect(bench.worker.nextDeadline(bench.now)).toBeLessThanOrEqual(bench.now);
     expect(toSpawner(bench.step({ type: 'tick' }))).toMatchObject([{ t: 'kill', key: 1, why: 'timeout' }]);
     const end = bench.ended(1, { signal: 15, signalled: { why: 'timeout', killed: false } });
     expect(outcomes(end)).toEqual([[1, { kind: 'resource', resource: 'runtime' }]]);
@@ -259,7 +317,7 @@ describe('a worker', () => {
 
   it('E5: ends itself when no controller has answered for too long', () => {
     const bench = new Bench().ready();
-    bench.now += 9_999;
+    bench.now += silenceMs - 1;
     expect(bench.step({ type: 'tick' }).some(({ type }) => type === 'exit')).toBe(false);
     bench.now += 1;
     expect(bench.step({ type: 'tick' })).toContainEqual(expect.objectContaining({ type: 'exit', end: 'cut-off' }));
@@ -269,9 +327,9 @@ describe('a worker', () => {
     const bench = new Bench(1, true);
     bench.now += 1_000_000;
     expect(bench.step({ type: 'tick' })).toEqual([]);
-    expect(bench.worker.nextDeadline()).toBe(Number.POSITIVE_INFINITY);
+    expect(bench.worker.nextDeadline(bench.now)).toBe(Number.POSITIVE_INFINITY);
     bench.ready();
-    bench.now += 10_000;
+    bench.now += silenceMs;
     expect(bench.step({ type: 'tick' })).toContainEqual(expect.objectContaining({ type: 'exit', end: 'cut-off' }));
   });
 
@@ -280,7 +338,7 @@ describe('a worker', () => {
     ['worker-wrong', 'refused'],
   ] as const)('a refusal by the controller (%s) ends it with the reason', (code, end) => {
     const bench = new Bench();
-    const effects = bench.tell({ t: 'refused', code, message: 'too old' });
+    const effects = bench.tell({ t: 'refused', instance: 'i', code, message: 'too old' });
     expect(effects).toMatchObject([{ type: 'exit', end, why: expect.stringContaining('too old') }]);
   });
 
@@ -306,8 +364,9 @@ describe('a worker', () => {
     const [start] = toSpawner(effects).filter((message) => message.t === 'start');
     expect(start?.stdout.path).toBe('/d/slot-1.1.out');
     bench.tell({ t: 'ack', attempts: [1] });
-    const running = sent(bench.tell({ t: 'get-running' }))[0];
-    expect(running).toMatchObject({ t: 'running', kept: [{ attempt: 1, stdout: 200_000, stderr: 0 }] });
+    bench.reconnect();
+    const kept = { t: 'kept', instance: 'i', kept: [{ attempt: 1, stdout: 200_000, stderr: 0 }] };
+    expect(sent(bench.reply('healthy'))).toContainEqual(kept);
     expect(bench.tell({ t: 'drop-output', attempts: [1] })).toEqual([
       { type: 'spawner', message: { t: 'closeFile', path: '/d/slot-1.0.out' } },
       { type: 'spawner', message: { t: 'closeFile', path: '/d/slot-1.0.err' } },
@@ -319,7 +378,7 @@ describe('a worker', () => {
     const bench = new Bench(1).ready();
     bench.run(order(1), order(2));
     bench.started(1);
-    bench.step({ type: 'disconnected' }, { type: 'connected' });
+    bench.reconnect();
     expect(toSpawner(bench.step({ type: 'spawner-gone' }))).toContainEqual({ t: 'env', id: 1, env: ['HOME=/home'] });
   });
 
@@ -330,8 +389,8 @@ describe('a worker', () => {
     const sentAt = bench.now;
     bench.now += 5_000;
     bench.reply('healthy');
-    expect(bench.worker.nextDeadline()).toBeLessThanOrEqual(sentAt + 10_000);
-    bench.now = sentAt + 10_000;
+    expect(bench.worker.nextDeadline(bench.now)).toBeLessThanOrEqual(sentAt + silenceMs);
+    bench.now = sentAt + silenceMs;
     expect(bench.step({ type: 'tick' })).toContainEqual(expect.objectContaining({ type: 'exit' }));
   });
 });

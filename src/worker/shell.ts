@@ -21,6 +21,8 @@ import { Worker, type WorkerStart } from './reactor.ts';
 /** The spawner as the shell uses it. */
 export interface SpawnerHandle {
   send(messages: readonly ToSpawner[]): void;
+  /** At once, with all that it runs. */
+  kill(): void;
 }
 
 export interface SpawnerListener {
@@ -51,7 +53,7 @@ export interface WorkerWorld {
   /** The connection came, or could not be made, or was lost. */
   onConnection(connection: Connection): void;
   /** Ends the spawner and everything below this process; says goodbye when all of it is dead. The shell is over then. */
-  exit(end: WorkerEnd, why: string, sayGoodbye: () => void): void;
+  exit(exit: { readonly end: WorkerEnd; readonly why: string; readonly graceMs: number }, sayGoodbye: () => void): void;
 }
 
 export type Connection =
@@ -78,6 +80,11 @@ export class WorkerShell {
     this.#spawner = this.#startSpawner();
     this.#connect();
     this.#arm();
+  }
+
+  /** For whoever looks on. */
+  get worker(): Worker {
+    return this.#worker;
   }
 
   stop(): void {
@@ -201,7 +208,7 @@ export class WorkerShell {
 
   #arm(): void {
     this.#timer?.cancel();
-    const next = this.#worker.nextDeadline();
+    const next = this.#worker.nextDeadline(this.#world.clock.now());
     if (this.#isOver || next === Number.POSITIVE_INFINITY) return;
     this.#timer = this.#world.clock.at(next, () => this.#feed({ type: 'tick' }));
   }
@@ -229,10 +236,14 @@ export class WorkerShell {
         case 'fetch':
           this.#fetch(effect);
           break;
+        case 'kill-spawner':
+          this.#world.log.error({}, 'the spawner does not answer; it is killed with all that it runs');
+          this.#spawner.kill();
+          break;
         case 'exit':
           this.#isOver = true;
           this.#world.log.info({ end: effect.end, why: effect.why }, 'the worker ends');
-          this.#world.exit(effect.end, effect.why, () => this.#sayGoodbye());
+          this.#world.exit(effect, () => this.#sayGoodbye());
       }
     }
     if (toSpawner.length > 0) this.#spawner.send(toSpawner);
@@ -240,7 +251,8 @@ export class WorkerShell {
   }
 
   #sayGoodbye(): void {
-    if (this.#control !== undefined) send(this.#control, { t: 'goodbye' });
+    const { instance } = this.#start.identity;
+    if (this.#control !== undefined) send(this.#control, { t: 'goodbye', instance });
     this.#control?.close('the worker ends');
     this.#output?.close('the worker ends');
   }

@@ -112,7 +112,7 @@ function startWorker(address: { readonly url: string; readonly token: string }, 
         return spawner;
       },
       onConnection: () => {},
-      exit: (end, why, sayGoodbye) => {
+      exit: ({ end, why }, sayGoodbye) => {
         if (end !== 'stopped' && end !== 'dismissed') log.error({ why }, 'the worker ended by itself');
         spawner?.stop();
         sayGoodbye();
@@ -125,6 +125,7 @@ function startWorker(address: { readonly url: string; readonly token: string }, 
       tag: '/worker',
       now: clock.now(),
       isPatient: false,
+      environment: [],
     },
   );
 }

@@ -41,7 +41,13 @@ export class ScriptedSpawner implements SpawnerHandle {
     for (const message of messages) {
       if (message.t === 'start') this.#start(message);
       if (message.t === 'kill') this.#kill(message);
+      if (message.t === 'ping') this.#post({ t: 'pong' });
     }
+  }
+
+  kill(): void {
+    this.stop();
+    this.#listener.onGone();
   }
 
   /** All that runs is gone, and says nothing any more. */

@@ -12,7 +12,7 @@ import {
   type IndexedEdges,
   registerWorkflow,
 } from '../../src/core/workflow/registration.ts';
-import { type TaskId, type WorkflowId, workerId } from '../../src/model/ids.ts';
+import { type TaskId, type WorkerId, type WorkflowId, workerId } from '../../src/model/ids.ts';
 import type { Outcome } from '../../src/model/outcome.ts';
 import type { EdgeKind, TaskState } from '../../src/model/states.ts';
 
@@ -34,12 +34,17 @@ export class Herd {
   now = 1_000;
 
   constructor(slots = 100) {
-    this.turn((turn) => {
-      const worker = { shard: 's', lock: 'l', instance: 'i', host: 'h', slots };
-      turn.emit({ type: 'worker-joined', worker: workerId(1), ...worker });
-    });
-    const worker = this.cluster.workers.get(workerId(1));
-    if (worker !== undefined) worker.state = 'healthy';
+    this.addWorker(slots);
+  }
+
+  /** Healthy at once. */
+  addWorker(slots: number): WorkerId {
+    const id = workerId(this.cluster.workers.size + 1);
+    const worker = { shard: `s${id}`, lock: `l${id}`, instance: `i${id}`, host: 'h', slots };
+    this.turn((turn) => turn.emit({ type: 'worker-joined', worker: id, ...worker }));
+    const record = this.cluster.workers.get(id);
+    if (record !== undefined) record.state = 'healthy';
+    return id;
   }
 
   /** One turn: acts, settles to the end, checks everything. */
@@ -89,8 +94,15 @@ export class Herd {
   /** Ends the last attempt of a task; returns whether that changed anything. */
   end(workflow: WorkflowId, index: number, outcome: Outcome = succeeded): boolean {
     const attempt = this.cluster.tasks.lastAttempt(this.task(workflow, index));
+    const worker = attempt === undefined ? undefined : this.workerOf(workflow, index);
     if (attempt === undefined) return false;
-    return this.turn((turn) => endAttempt(turn, { attempt, worker: workerId(1), outcome }));
+    return this.turn((turn) => endAttempt(turn, { attempt, worker: worker ?? workerId(1), outcome }));
+  }
+
+  /** Which worker has its last attempt; undefined when that has ended. */
+  workerOf(workflow: WorkflowId, index: number): WorkerId | undefined {
+    const attempt = this.cluster.tasks.lastAttempt(this.task(workflow, index));
+    return attempt === undefined ? undefined : this.cluster.attempts.get(attempt)?.worker;
   }
 
   /** Launches and ends what can be, until nothing moves. */

@@ -1,4 +1,4 @@
-/** Workers that can't end their tasks themselves: killed together with the spawner, or hanging. */
+/** Workers that can't end their tasks themselves: killed together with the spawner. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { childrenOf, mark, type Place, place, type Running, sleepers, startIn, until } from './drover.ts';
@@ -27,24 +27,10 @@ function start(...args: string[]): Running {
 }
 
 async function startServer(): Promise<Running> {
-  const server = start('server', '--json');
+  const server = start('server', '--json', '--preset', 'interactive');
   await until('the server is ready', () => server.stdout().includes('\n'));
   return server;
 }
-
-it('ends what a worker runs that hangs, before another one may run it again', { timeout: 60_000 }, async () => {
-  await startServer();
-  const worker = start('worker', '-j', '1');
-  await here.run(['submit', `sleep ${long}; true {}`, ':::', '1']);
-  await until('the task runs', () => sleepers(long).length === 1);
-  start('worker', '-j', '1');
-  const [first] = sleepers(long);
-  worker.child.kill('SIGSTOP');
-  await until('it is dead, or not alone', () => sleepers(long).length !== 1 || sleepers(long)[0] !== first, 40_000);
-  expect(sleepers(long)).not.toContain(first);
-  worker.child.kill('SIGCONT');
-  await until('the task runs again', () => sleepers(long).length === 1, 40_000);
-});
 
 it.each([
   { with: 'in the folder', access: [] },

@@ -162,7 +162,7 @@ describe('a server', () => {
   });
 
   it('may be away for longer than its workers keep their tasks: they wait, and serve the next one', async () => {
-    const server = await startServer();
+    const server = await startServer('--preset', 'interactive');
     const worker = await startWorker('-j', '1');
     const long = mark();
     await here.run(['submit', `[ -e seen ] || { touch seen; sleep ${long}; }; echo end {}`, ':::', '1']);
@@ -171,7 +171,7 @@ describe('a server', () => {
     await until('its task is dead', () => sleepers(long).length === 0);
     await until('it says so', () => worker.stderr().includes('what ran here was killed'));
     expect(worker.child.exitCode).toBeNull();
-    await startServer();
+    await startServer('--preset', 'interactive');
     expect(await here.run(['wait', 'w1'])).toMatchObject({ code: 0, stdout: 'end 1\n' });
     expect(worker.stderr().match(/connected to the controller at http/g)).toHaveLength(2);
   });

@@ -1,7 +1,10 @@
 import { Type } from '@fastify/type-provider-typebox';
+import type { ControllerShell } from '../../controller/shell.ts';
 import { DroverError } from '../../model/errors.ts';
-import { apiVersion, ServerView, WorkerList } from '../../protocol/views.ts';
-import type { ApiOptions, App } from '../app.ts';
+import { slotsMax } from '../../model/limits.ts';
+import { apiVersion, ServerView, WorkerList, WorkerView } from '../../protocol/views.ts';
+import { type ApiOptions, type App, Reference } from '../app.ts';
+import { workerOf } from '../reference.ts';
 import { renderWorker } from '../render.ts';
 
 export function registerServerRoutes(app: App, { shell, version, onStop, attendance }: ApiOptions): void {
@@ -36,6 +39,7 @@ export function registerServerRoutes(app: App, { shell, version, onStop, attenda
     reply.raw.once('finish', onStop);
     return view();
   });
+  registerWorkerRoutes(app, shell);
   const Query = Type.Object({ all: Type.Optional(Type.Boolean()) });
   app.get('/api/v1/workers', { schema: { querystring: Query, response: { 200: WorkerList } } }, ({ query }) =>
     shell.read((cluster, now) => ({
@@ -44,4 +48,29 @@ export function registerServerRoutes(app: App, { shell, version, onStop, attenda
         .map((worker) => renderWorker(worker, now)),
     })),
   );
+}
+
+function registerWorkerRoutes(app: App, shell: ControllerShell): void {
+  const response = { 200: WorkerView };
+  const view = (name: string): Promise<WorkerView> =>
+    shell.read((cluster, now) => renderWorker(workerOf(cluster, name), now));
+  const idOf = (name: string) => shell.read((cluster) => workerOf(cluster, name).id);
+  for (const verb of ['drain', 'release'] as const) {
+    app.post(`/api/v1/workers/:id/${verb}`, { schema: { params: Reference, response } }, async ({ params }) => {
+      await shell.request({ type: `${verb}-worker`, worker: await idOf(params.id) });
+      return view(params.id);
+    });
+  }
+  const Stop = Type.Object({ now: Type.Boolean() });
+  app.post('/api/v1/workers/:id/stop', { schema: { params: Reference, body: Stop, response } }, async (request) => {
+    const { id } = request.params;
+    await shell.request({ type: 'stop-worker', worker: await idOf(id), isNow: request.body.now });
+    return view(id);
+  });
+  const Slots = Type.Object({ slots: Type.Integer({ minimum: 1, maximum: slotsMax }) });
+  app.post('/api/v1/workers/:id/slots', { schema: { params: Reference, body: Slots, response } }, async (request) => {
+    const { id } = request.params;
+    await shell.request({ type: 'resize-worker', worker: await idOf(id), slots: request.body.slots });
+    return view(id);
+  });
 }

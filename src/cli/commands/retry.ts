@@ -44,8 +44,8 @@ async function retryFailed(client: Client, id: string): Promise<Answer & { reado
 async function retryTask(client: Client, id: string): Promise<Answer & { readonly retried: number }> {
   const before = await client.task(id);
   const { state } = await client.retryTask(id);
-  // A task that is done, or on its way, is left as it is.
-  const isRetried = before.state === 'failed' || before.state === 'cancelled';
+  // A task that is done, or on its way, is left as it is; one that is held was not on its way.
+  const isRetried = before.state === 'failed' || before.state === 'cancelled' || before.held === true;
   return {
     id,
     state,

@@ -1,6 +1,7 @@
 /** `drover server`: a controller that stays up, and what can be asked of it. */
 import { DroverError, exitCodes } from '../../model/errors.ts';
 import type { LogLevel } from '../../model/limits.ts';
+import type { PresetName } from '../../model/timeouts.ts';
 import { showDuration } from '../../model/units.ts';
 import type { Client } from '../../sdk/client.ts';
 import { pause } from '../../sdk/pause.ts';
@@ -12,6 +13,9 @@ export interface ServerOptions extends CommonOptions {
   readonly listen?: string;
   readonly detach?: boolean;
   readonly logLevel?: LogLevel;
+  readonly preset?: PresetName;
+  readonly healthCheck?: string;
+  readonly allowBumpUnhealthyWorker?: boolean;
 }
 
 export async function server(
@@ -20,19 +24,18 @@ export async function server(
   options: ServerOptions,
 ): Promise<number> {
   if (action === undefined) return options.detach ? detach(context, options) : serve(context, options);
-  if (options.detach || options.listen !== undefined) {
-    throw new DroverError('bad-input', `--listen and --detach are for a start, not for ${action}`, {
-      hint: `leave them away, or start a server without the word ${action}`,
+  const { dir: _, json: __, logLevel: ___, ...forStart } = options;
+  const [given] = Object.keys(forStart);
+  if (given !== undefined) {
+    const option = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new DroverError('bad-input', `--${option} is for a start, not for ${action}`, {
+      hint: `leave it away, or start a server without the word ${action}`,
     });
   }
   return action === 'stop' ? stop(context, options) : status(context, options);
 }
 
-const serveOptions = ({ dir, listen, logLevel }: ServerOptions) => ({
-  ...inFolder(dir),
-  ...(logLevel === undefined ? {} : { logLevel }),
-  ...(listen === undefined ? {} : { listen }),
-});
+const serveOptions = ({ dir, json: _, detach: __, ...options }: ServerOptions) => ({ ...inFolder(dir), ...options });
 
 async function serve({ env, programs }: Context, options: ServerOptions): Promise<number> {
   const code = await programs.serve(serveOptions(options), (serving) => {

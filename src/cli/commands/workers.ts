@@ -31,9 +31,9 @@ function renderWorkers(list: readonly WorkerView[], maxColumns?: number): string
       { title: 'HOST' },
       { title: 'REASON' },
     ],
-    list.map(({ id, state, slots, attempts, heardAgoMs, host, reason = '' }) => [
+    list.map(({ id, state, bar, slots, attempts, heardAgoMs, host, reason = '' }) => [
       id,
-      state,
+      bar === undefined || state === 'gone' ? state : `${state}, ${bar}`,
       showCount(slots),
       showCount(attempts),
       heardAgoMs === undefined ? '' : `${showDuration(heardAgoMs)} ago`,

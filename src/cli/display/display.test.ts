@@ -280,6 +280,12 @@ describe('details', () => {
     expect(text).toContain('drover logs w3.7 --stderr\n');
   });
 
+  it('of a task that is held say what releases it', () => {
+    const { reason: _, ...held } = { ...task, state: 'queued', held: true } as const;
+    expect(renderTask(held)).toContain("state     queued (held)\nheld      until 'drover retry w3.7'\n");
+    expect(renderTasks([held])).toContain('queued (held)');
+  });
+
   it('of a task that was tried once do not speak of attempts', () => {
     expect(renderTask(task)).toContain('state     failed\n');
     expect(renderTasks([task])).not.toContain('attempts');

@@ -2,6 +2,7 @@
 import { delimiter, join, resolve } from 'node:path';
 import { DroverError } from '../../model/errors.ts';
 import { environmentBytesMax, nameBytesMax, terminationMsDefault } from '../../model/limits.ts';
+import type { LossPolicy } from '../../model/states.ts';
 import { showBytes } from '../../model/units.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { CliEnv } from '../environment.ts';
@@ -15,6 +16,7 @@ export interface SpecOptions {
   readonly timeout?: number;
   readonly termGrace?: number;
   readonly failFast?: boolean;
+  readonly onLost?: LossPolicy;
   readonly output?: string;
   readonly stdin?: string;
 }
@@ -31,6 +33,7 @@ export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec 
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
     terminationMs: options.termGrace ?? terminationMsDefault,
     failFast: options.failFast ?? false,
+    ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
     open: false,
     ...(output === undefined ? {} : { outputDir: outputDirectory(env, output) }),
     ...(stdin === undefined ? {} : { stdin: existingFile(env, stdin) }),

@@ -1,5 +1,5 @@
 /** Which budget a bad end is charged to. */
-import type { Outcome } from '../../model/outcome.ts';
+import type { NeverStarted, Outcome } from '../../model/outcome.ts';
 import type { Cause } from '../../model/states.ts';
 
 export type BadOutcome = Exclude<Outcome, { kind: 'succeeded' | 'cancelled' }>;
@@ -19,5 +19,8 @@ export function causeOf(outcome: BadOutcome, adjusts: boolean): Cause {
   }
 }
 
+/** Nobody's fault: the task is queued again at once. */
+const faultless: readonly NeverStarted[] = ['retracted', 'not-running'];
+
 export const isUncharged = (outcome: Outcome): boolean =>
-  outcome.kind === 'cancelled' || (outcome.kind === 'never-started' && outcome.why === 'retracted');
+  outcome.kind === 'cancelled' || (outcome.kind === 'never-started' && faultless.includes(outcome.why));

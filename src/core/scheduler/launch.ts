@@ -13,6 +13,9 @@ export interface Assignment {
   readonly attempts: readonly AttemptId[];
 }
 
+const mayLaunch = ({ state, isAway, bar }: WorkerRecord): boolean =>
+  state === 'healthy' && !isAway && bar === undefined;
+
 /** Before the first end nothing is known of how long tasks take: nothing is sent ahead. */
 function prefetchOf(worker: WorkerRecord): number {
   if (worker.averageMs === 0) return 0;
@@ -26,7 +29,7 @@ export interface Launched {
 }
 
 export function launchTasks(turn: Turn, limit: number): Launched {
-  const workers = [...turn.cluster.liveWorkers.values()].filter((worker) => worker.state === 'healthy');
+  const workers = [...turn.cluster.liveWorkers.values()].filter(mayLaunch);
   if (workers.length === 0) return { assignments: [], isCut: false };
   const launchable = [...turn.cluster.active].map((id) => turn.cluster.workflow(id)).filter((w) => w.launches);
   const assigned = new Map<WorkerRecord, AttemptId[]>(workers.map((worker) => [worker, []]));
@@ -48,16 +51,26 @@ function fill(
   capacity: (worker: WorkerRecord) => number,
 ): void {
   let sources = workflows.filter((workflow) => workflow.ready.size > 0);
+  const { avoided } = turn.cluster;
   for (const [worker, attempts] of assigned) {
     const most = capacity(worker);
-    while (worker.attempts.size < most && sources.length > 0) {
-      if (turn.changes.length >= limit) return;
+    const aside: TaskId[] = [];
+    while (worker.attempts.size < most && sources.length > 0 && turn.changes.length < limit) {
       const [source, ...others] = sources as [WorkflowRecord, ...WorkflowRecord[]];
       const task = takeReady(turn, source);
       sources = task === undefined ? others : [...others, source];
-      if (task !== undefined) attempts.push(launch(turn, task, worker));
+      if (task === undefined) continue;
+      if (avoided.get(task) === worker.id) aside.push(task);
+      else attempts.push(launch(turn, task, worker));
     }
+    if (aside.length > 0) sources = putBack(turn, aside, workflows);
   }
+}
+
+/** Tasks that are not to be tried on that worker are there for the others. */
+function putBack({ cluster }: Turn, tasks: readonly TaskId[], workflows: readonly WorkflowRecord[]): WorkflowRecord[] {
+  for (const task of tasks) cluster.workflow(cluster.tasks.workflow(task)).ready.push(task, task);
+  return workflows.filter((workflow) => workflow.ready.size > 0);
 }
 
 /** The next task that may really be launched; entries that no longer hold are dropped on the way. */

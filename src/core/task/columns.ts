@@ -5,7 +5,7 @@
  */
 import { type AttemptId, attemptId, type TaskId, type WorkflowId, workflowId } from '../../model/ids.ts';
 import { type Cause, cancelReasons, causes, failReasons, type TaskState, taskStates } from '../../model/states.ts';
-import type { TaskSeed } from '../change.ts';
+import type { TaskSeed, WorkflowRules } from '../change.ts';
 import { bytes, integers, shorts, times } from '../columns.ts';
 import { type TaskEvent, type TaskKind, type TaskView, taskKinds, type Used } from './view.ts';
 
@@ -124,6 +124,10 @@ export class TaskColumns {
       this.#flags.set(task, event.held ? flags | heldBit : flags & ~heldBit);
       return;
     }
+    if (event.type === 'refunded') {
+      this.#used[event.cause].set(task, Math.max(0, this.used(task, event.cause) - 1));
+      return;
+    }
     const { move } = event;
     this.setState(task, move.to);
     this.#reason.set(task, reasonCode(move));
@@ -136,7 +140,7 @@ export class TaskColumns {
     }
   }
 
-  view(task: TaskId, adjusts: boolean): TaskView {
+  view(task: TaskId, { adjusts, onLost = 'requeue' }: Pick<WorkflowRules, 'adjusts' | 'onLost'>): TaskView {
     const facts = {
       id: task,
       workflow: this.workflow(task),
@@ -147,6 +151,7 @@ export class TaskColumns {
       used: this.#usedBy(task),
       maxAttempts: this.#maxAttempts.get(task),
       adjusts,
+      onLost,
       until: this.until(task),
       attemptNumber: this.attemptNumber(task),
       lastAttempt: this.lastAttempt(task),

@@ -6,6 +6,7 @@ import { type AttemptRecord, attemptView } from '../attempt/record.ts';
 import { attemptTable } from '../attempt/table.ts';
 import type { Usage } from '../change.ts';
 import { decideBy } from '../machine.ts';
+import { noteBadEnd, noteGoodEnd } from '../scheduler/suspicion.ts';
 import type { Turn } from '../turn.ts';
 
 export interface EndReport {
@@ -41,7 +42,11 @@ export function endAttempt(turn: Turn, report: EndReport, role: Role = 'operator
   turn.emit({ type: 'attempt-ended', ...end });
   const { task, number } = record;
   turn.task(task, { type: 'end', number, outcome: report.outcome }, role);
-  if (turn.cluster.tasks.state(task) === 'triaging') {
+  const on = turn.cluster.workers.get(worker);
+  const isTriaging = turn.cluster.tasks.state(task) === 'triaging';
+  if (on !== undefined && report.outcome.kind === 'succeeded') noteGoodEnd(turn, on, task);
+  const isSuspended = isTriaging && on !== undefined && noteBadEnd(turn, on, { task, ...end });
+  if (isTriaging && !isSuspended && turn.cluster.tasks.state(task) === 'triaging') {
     const fatal = report.outcome.kind === 'never-started' && report.outcome.why === 'impossible';
     turn.task(task, { type: 'triage', now: turn.now, fatal }, 'controller');
   }

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { attemptId, taskId, workflowId } from '../../model/ids.ts';
 import type { Outcome } from '../../model/outcome.ts';
-import { causes, outcomeKinds, type Role, roles, type TaskState, taskStates } from '../../model/states.ts';
+import {
+  causes,
+  type LossPolicy,
+  outcomeKinds,
+  type Role,
+  roles,
+  type TaskState,
+  taskStates,
+} from '../../model/states.ts';
 import { decideBy } from '../machine.ts';
 import { taskTable } from './table.ts';
 import type { TaskCommand, TaskView } from './view.ts';
@@ -16,6 +24,7 @@ const facts = {
   used: { attempts: 0, resources: 0, lost: 0, 'never-started': 0 },
   maxAttempts: 3,
   adjusts: true,
+  onLost: 'requeue' as LossPolicy,
   until: Number.POSITIVE_INFINITY,
   attemptNumber: 2,
   lastAttempt: attemptId(7),
@@ -30,6 +39,8 @@ function viewsIn(state: TaskState): TaskView[] {
     { ...facts, kind: 'join' as const },
     { ...facts, kind: 'check' as const },
     { ...facts, until: 5 },
+    { ...facts, onLost: 'hold' as const },
+    { ...facts, onLost: 'fail' as const },
     { ...facts, adjusts: false, used: { attempts: 2, resources: 5, lost: 5, 'never-started': 10 } },
   ];
   return variants.flatMap((variant): TaskView[] => {
@@ -96,6 +107,7 @@ const commands: TaskCommand[] = [
   { type: 'complete', checkFailed: true },
   { type: 'cancel', reason: 'user' },
   { type: 'expire', now: 10 },
+  { type: 'forgive' },
   { type: 'retry' },
   { type: 'reinstate' },
 ];
@@ -167,6 +179,42 @@ describe('the table of the task', () => {
         const named = [...cellOf(state, command).to].sort();
         expect([...(reached.get(`${state} ${command.type}`) ?? [])].sort(), `${state} ${command.type}`).toEqual(named);
       }
+    }
+  });
+
+  it('lets the owner say what becomes of a task whose worker is lost, and of no other', () => {
+    const triage = (view: Partial<TaskView>) => {
+      const triaging = { ...facts, state: 'triaging', cause: 'lost', ...view } as TaskView;
+      const decision = decideBy(taskTable, triaging, { type: 'triage', now: 10, fatal: false }, 'controller');
+      return decision.kind === 'accept' ? decision.events : [];
+    };
+    const charge = 'lost';
+    const again = { to: 'queued', notBefore: expect.any(Number) };
+    const hold = { type: 'held', held: true };
+    expect(triage({ onLost: 'requeue' })).toEqual([{ type: 'moved', move: again, charge }]);
+    expect(triage({ onLost: 'hold' })).toEqual([hold, { type: 'moved', move: { to: 'queued', notBefore: 0 }, charge }]);
+    expect(triage({ onLost: 'fail' })).toEqual([{ type: 'moved', move: { to: 'failed', reason: 'lost' }, charge }]);
+    for (const onLost of ['hold', 'fail'] as const) {
+      expect(triage({ onLost, cause: 'attempts' })).toEqual([{ type: 'moved', move: again, charge: 'attempts' }]);
+    }
+    // A budget that is spent comes first: nothing is kept for its owner that would fail at once.
+    expect(triage({ onLost: 'hold', used: { ...facts.used, lost: 5 } })).toMatchObject([{ move: { to: 'failed' } }]);
+  });
+
+  it('forgives what was charged while it is tried again, and a failure for want of attempts only', () => {
+    const forgive = (view: Partial<TaskView>) =>
+      decideBy(taskTable, { ...facts, ...view } as TaskView, { type: 'forgive' }, 'controller');
+    const charged = { ...facts.used, attempts: 1 };
+    for (const state of ['queued', 'launched', 'running'] as const) {
+      expect(forgive({ state, notBefore: 0, used: charged } as Partial<TaskView>)).toMatchObject({ kind: 'accept' });
+      expect(forgive({ state, notBefore: 0 } as Partial<TaskView>).kind).toBe('ignore');
+    }
+    expect(forgive({ state: 'failed', reason: 'attempts' })).toMatchObject({
+      kind: 'accept',
+      events: [{ fresh: true }],
+    });
+    for (const reason of ['lost', 'deadline', 'resources'] as const) {
+      expect(forgive({ state: 'failed', reason }).kind).toBe('ignore');
     }
   });
 

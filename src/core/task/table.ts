@@ -5,7 +5,7 @@
  * 3. Only a queued task that is not held is launched, and only from `notBefore` on.
  * 4. Cancelling never waits for a worker; running again always does.
  */
-import type { Role, TaskState } from '../../model/states.ts';
+import type { Cause, Role, TaskState } from '../../model/states.ts';
 import { type BadOutcome, causeOf, isUncharged } from '../attempt/outcome.ts';
 import { accept, type Cell, type Decision, ignore, ignored, refused, reject, type Table } from '../machine.ts';
 import { backoff, isSpent, reasonOfCause } from './budget.ts';
@@ -127,10 +127,17 @@ const triaged = cell(
     const charge = { charge: cause };
     if (fatal || isSpent(view, cause)) return accept(moved({ to: 'failed', reason: reasonOfCause[cause] }, charge));
     if (view.until < now) return accept(moved({ to: 'failed', reason: 'deadline' }, charge));
+    if (cause === 'lost' && view.onLost !== 'requeue') return onLoss(view, charge);
     if (cause === 'resources') return accept(moved({ to: 'adjusting' }, charge));
     return accept(moved({ to: 'queued', notBefore: now + backoff(view, cause) }, charge));
   },
 );
+
+/** Nobody can be sure that a lost worker's process is dead: the owner may not want to bet on it. */
+const onLoss = (view: In<'triaging'>, charge: { readonly charge: Cause }): Decision<TaskEvent> =>
+  view.onLost === 'fail'
+    ? accept(moved({ to: 'failed', reason: 'lost' }, charge))
+    : accept<TaskEvent>({ type: 'held', held: true }, moved({ to: 'queued', notBefore: 0 }, charge));
 
 const adjusted = cell(['controller'], ['queued', 'failed'], (view: In<'adjusting'>, { now, possible }: Of<'adjust'>) =>
   possible
@@ -159,6 +166,17 @@ const cancelling = cell(['definer', 'controller'], ['cancelling'], (_: TaskView,
 
 const expired = cell(['controller'], ['failed'], (view: TaskView, { now }: Of<'expire'>) =>
   view.until < now ? accept(moved({ to: 'failed', reason: 'deadline' })) : ignore('there is time left'),
+);
+
+const forgivenTriaging = cell(['controller'], ['queued'], () => accept(moved({ to: 'queued', notBefore: 0 })));
+
+const forgivenFailed = cell(['controller'], ['waiting', 'queued'], (view: In<'failed'>) =>
+  view.reason === 'attempts' ? accept(moved(firstMove(view), { fresh: true })) : ignore('it failed for another reason'),
+);
+
+/** It is being tried again already. */
+const refunded = cell(['controller'], [], (view: TaskView) =>
+  view.used.attempts > 0 ? accept<TaskEvent>({ type: 'refunded', cause: 'attempts' }) : ignore('nothing was charged'),
 );
 
 const retried = cell(['definer', 'controller'], ['waiting', 'queued'], (view: TaskView) =>
@@ -196,6 +214,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: early,
     cancel: cancelled,
     expire: ignored('it is still being registered'),
+    forgive: late,
     retry: goesOn,
     reinstate: goesOn,
   },
@@ -215,6 +234,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: notNow,
     cancel: cancelled,
     expire: expired,
+    forgive: late,
     retry: goesOn,
     reinstate: goesOn,
   },
@@ -234,6 +254,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: completed,
     cancel: cancelled,
     expire: expired,
+    forgive: refunded,
     retry: goesOn,
     reinstate: goesOn,
   },
@@ -253,6 +274,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: notNow,
     cancel: cancelling,
     expire: ignored('it was sent in time'),
+    forgive: refunded,
     retry: goesOn,
     reinstate: goesOn,
   },
@@ -272,6 +294,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: notNow,
     cancel: cancelling,
     expire: ignored('it has started in time'),
+    forgive: refunded,
     retry: goesOn,
     reinstate: goesOn,
   },
@@ -291,6 +314,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: notNow,
     cancel: cancelled,
     expire: expired,
+    forgive: forgivenTriaging,
     retry: goesOn,
     reinstate: goesOn,
   },
@@ -310,6 +334,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: notNow,
     cancel: cancelled,
     expire: expired,
+    forgive: late,
     retry: goesOn,
     reinstate: goesOn,
   },
@@ -329,6 +354,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: notNow,
     cancel: ignored('it is being cancelled already'),
     expire: late,
+    forgive: late,
     retry: alive,
     reinstate: late,
   },
@@ -348,6 +374,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: late,
     cancel: over,
     expire: over,
+    forgive: late,
     retry: ignored('done tasks are not repeated'),
     reinstate: over,
   },
@@ -367,6 +394,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: late,
     cancel: over,
     expire: over,
+    forgive: forgivenFailed,
     retry: retried,
     reinstate: over,
   },
@@ -386,6 +414,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: late,
     cancel: over,
     expire: over,
+    forgive: late,
     retry: retried,
     reinstate: reinstated,
   },
@@ -405,6 +434,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     complete: late,
     cancel: over,
     expire: over,
+    forgive: late,
     retry: refused('its registration did not complete; submit it again'),
     reinstate: over,
   },

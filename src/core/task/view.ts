@@ -1,7 +1,7 @@
 /** What the task's table decides on: a tagged union, so that an illegal combination can't be written. */
 import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import type { Outcome } from '../../model/outcome.ts';
-import type { CancelReason, Cause, FailReason } from '../../model/states.ts';
+import type { CancelReason, Cause, FailReason, LossPolicy } from '../../model/states.ts';
 
 /** `command` runs a process; a `join` only joins edges; a `check` is a join that fails if one of its parents failed. */
 export const taskKinds = ['command', 'join', 'check'] as const;
@@ -21,6 +21,7 @@ interface TaskFacts {
   readonly maxAttempts: number;
   /** Whether running out of a resource raises it. */
   readonly adjusts: boolean;
+  readonly onLost: LossPolicy;
   /** The latest start, in ms since the epoch; Infinity for none. */
   readonly until: number;
   /** The number of the last attempt, 0 before the first. */
@@ -66,6 +67,8 @@ export type TaskCommand =
   | { readonly type: 'cancel'; readonly reason: CancelReason }
   /** Its latest start has passed. */
   | { readonly type: 'expire'; readonly now: number }
+  /** It failed, but not by its own fault: what that cost is given back. */
+  | { readonly type: 'forgive' }
   | { readonly type: 'retry' }
   /** What it was cancelled for is being tried again. */
   | { readonly type: 'reinstate' };
@@ -92,4 +95,6 @@ export type TaskEvent =
       /** All budgets start anew. */
       readonly fresh?: true;
     }
-  | { readonly type: 'held'; readonly held: boolean };
+  | { readonly type: 'held'; readonly held: boolean }
+  /** One charge is given back. */
+  | { readonly type: 'refunded'; readonly cause: Cause };

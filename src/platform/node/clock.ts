@@ -2,15 +2,21 @@
 import { readFileSync } from 'node:fs';
 import type { Clock, Timer } from '../env.ts';
 
-/** Timers further away are set again on the way: Node's own overflow at 2^31 ms. */
-const timerMsMax = 60_000;
+/**
+ * Timers further away are set again on the way: Node's own stand still while the machine sleeps, and would be late by
+ * as much when it wakes; and they overflow at 2^31 ms.
+ */
+const timerMsMax = 1_000;
 
-/** Seconds since boot, suspend included, in steps of 10 ms; refined by the monotonic clock, which misses suspend. */
-function uptimeMs(): number {
+/**
+ * Since boot, suspend included, in steps of 10 ms; where there is no such file, by the monotonic clock, which misses suspend.
+ * The same for all processes of a machine.
+ */
+export function uptimeMs(): number {
   try {
     return Number.parseFloat(readFileSync('/proc/uptime', 'latin1')) * 1000;
   } catch {
-    return performance.now();
+    return Number(process.hrtime.bigint() / 1_000_000n);
   }
 }
 

@@ -4,7 +4,8 @@
  * lock next has the proof that nothing of the last holder runs, but for what outlives both being killed with -9:
  * that, it finds by the tag in its environment.
  */
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DroverError } from '../../model/errors.ts';
 import type { Libc } from './libc.ts';
@@ -12,6 +13,8 @@ import { makeDirectory } from './make-directory.ts';
 
 export interface HostLock {
   readonly fd: number;
+  /** The same for whoever holds this lock, since the machine was booted, and for nobody else anywhere. */
+  readonly name: string;
 }
 
 const pollMs = 20;
@@ -20,12 +23,26 @@ const pollMs = 20;
 export async function takeHostLock(libc: Libc, directory: string, waitMs: number): Promise<HostLock | undefined> {
   const fd = openLock(directory);
   for (const deadline = performance.now() + waitMs; ; ) {
-    if (libc.tryLock(fd)) return { fd };
+    if (libc.tryLock(fd)) return { fd, name: nameOf(fd) };
     if (performance.now() >= deadline) {
       closeSync(fd);
       return undefined;
     }
     await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}
+
+/** Two machines may have one name, and one directory; a boot and an inode are had once. */
+function nameOf(fd: number): string {
+  const { dev, ino } = fstatSync(fd);
+  return `${bootName()}:${dev}:${ino}`;
+}
+
+function bootName(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+  } catch {
+    return hostname();
   }
 }
 

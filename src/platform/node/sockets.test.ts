@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as listenMutely, type Server as MuteServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DroverError } from '../../model/errors.ts';
 import { acceptLinks, webSocketNet } from './sockets.ts';
@@ -80,4 +81,16 @@ describe('links over WebSocket', () => {
     }
     expect(await talk('right', 'still there?')).toContain('echo still there?');
   });
+
+  it('that a peer takes and never opens are given up, and harm nobody', async () => {
+    const mute = createMuteServer();
+    await once(mute, 'listening');
+    url = `ws://127.0.0.1:${(mute.address() as AddressInfo).port}/x`;
+    expect(await talk('right', 'anybody?')).toEqual(['Opening handshake has timed out']);
+    mute.close();
+  });
 });
+
+/** A machine that is reached while its program is stopped, or cut off in this moment. */
+const createMuteServer = (): MuteServer =>
+  listenMutely((peer) => peer.on('error', () => {}).resume()).listen(0, '127.0.0.1');

@@ -37,6 +37,8 @@ const textOf = (data: RawData): string =>
 function listen(socket: WebSocket, listener: LinkListener): void {
   let isAnswered = true;
   const pings = setInterval(() => {
+    // Opening has a limit of its own; and to ping before would throw, and end the process.
+    if (socket.readyState === WebSocket.CONNECTING) return;
     if (!isAnswered) return socket.terminate();
     isAnswered = false;
     socket.ping();

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { decodeFrame, encodeFrame, type FromSpawner, LineSplitter, type ToSpawner } from '../../protocol/spawner.ts';
+import { uptimeMs } from './clock.ts';
 import type { Libc } from './libc.ts';
 import { killTree } from './process-tree.ts';
 
@@ -49,7 +50,14 @@ export class SpawnerProcess {
   }
 
   send(messages: readonly ToSpawner[]): void {
-    this.#child.stdin?.write(encodeFrame(messages));
+    const sentAt = uptimeMs();
+    const stamped = messages.map((message) => (message.t === 'renew' ? { ...message, sentAt } : message));
+    this.#child.stdin?.write(encodeFrame(stamped));
+  }
+
+  /** What it ran is killed when it is seen to be dead. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
   }
 
   /** TERM to all that runs, KILL after the grace; resolves when the spawner and all of it are gone. */

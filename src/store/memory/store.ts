@@ -28,11 +28,12 @@ interface Content {
   readonly workers: Map<number, WorkerRow>;
   readonly output: Map<string, OutputPiece>;
   readonly history: HistoryEntry[];
+  generation: string;
 }
 
 export class MemoryDisk {
-  readonly #generation: string;
   readonly #content: Content = {
+    generation: '',
     workflows: new Map(),
     specs: new Map(),
     runs: [],
@@ -47,11 +48,11 @@ export class MemoryDisk {
   #epoch = 0;
 
   constructor(generation: string) {
-    this.#generation = generation;
+    this.#content.generation = generation;
   }
 
   open(): Store {
-    return new MemoryStore(this.#content, this.#generation, ++this.#epoch);
+    return new MemoryStore(this.#content, ++this.#epoch);
   }
 }
 
@@ -62,9 +63,9 @@ class MemoryStore implements Store {
   #isClosed = false;
   #hasFailed = false;
 
-  constructor(content: Content, generation: string, epoch: number) {
+  constructor(content: Content, epoch: number) {
     this.#content = content;
-    this.generation = generation;
+    this.generation = content.generation;
     this.epoch = epoch;
   }
 
@@ -80,6 +81,10 @@ class MemoryStore implements Store {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+  }
+
+  async lastChange(): Promise<number> {
+    return this.#content.history.length;
   }
 
   async lastAttempt(): Promise<number> {
@@ -169,8 +174,9 @@ class MemoryStore implements Store {
     }
   }
 
-  #take({ at, changes, rows, specs, definitions, output }: Batch): void {
+  #take({ at, changes, rows, specs, definitions, output, generation }: Batch): void {
     const content = this.#content;
+    content.generation = generation ?? content.generation;
     for (const { workflow, spec } of specs) content.specs.set(workflow, spec);
     for (const definition of definitions) content.definitions.set(definition.id, definition);
     for (const row of rows.workflows) content.workflows.set(row.id, row);

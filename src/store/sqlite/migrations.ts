@@ -59,6 +59,11 @@ export const migrations: readonly string[] = [
   -- Pages of changes, by the number of their last one.
   CREATE TABLE history (last INTEGER PRIMARY KEY, at INTEGER NOT NULL, count INTEGER NOT NULL, data TEXT NOT NULL);
   `,
+  // Why a worker gets no tasks, as JSON; in what silence it may live on.
+  `
+  ALTER TABLE worker ADD COLUMN bar TEXT;
+  ALTER TABLE worker ADD COLUMN silence_ms INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

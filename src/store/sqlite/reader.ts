@@ -47,6 +47,11 @@ export class SqliteReader implements Reader {
     this.generation = meta.get('generation') as string;
   }
 
+  async lastChange(): Promise<number> {
+    const [row] = this.#all('SELECT max(last) FROM history') as [[number | null]];
+    return row[0] ?? 0;
+  }
+
   async lastAttempt(): Promise<number> {
     const [row] = this.#all('SELECT max(id) FROM attempt') as [[number | null]];
     return row[0] ?? 0;

@@ -121,17 +121,21 @@ const outcomeOf = (code: number, detail: string | null): AttemptRow['outcome'] =
 const usageOf = (wallMs: number, cpuMs: number, peakBytes: number | null): Usage =>
   peakBytes === null ? { wallMs, cpuMs } : { wallMs, cpuMs, peakBytes };
 
-export function workerValues({ id, shard, lock, instance, host, slots, state, joinedAt, goneFor }: WorkerRow): Values {
-  return [id, shard, lock, instance, host, slots, codeOf(workerStates, state), joinedAt, goneFor ?? null];
+export function workerValues(row: WorkerRow): Values {
+  const { id, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs } = row;
+  const barred = bar === undefined ? null : JSON.stringify(bar);
+  const code = codeOf(workerStates, state);
+  return [id, shard, lock, instance, host, slots, code, joinedAt, goneFor ?? null, barred, silenceMs];
 }
 
 export function workerRow(columns: Columns): WorkerRow {
-  const [id, shard, lock, instance, host, slots, state, joinedAt, goneFor] = columns as [
+  const [id, shard, lock, instance, host, slots, stateCode, joinedAt, goneFor, barred, silenceMs] = columns as [
     ...[id: WorkerId, shard: string, lock: string, instance: string, host: string],
-    ...[slots: number, state: number, joinedAt: number, goneFor: string | null],
+    ...[slots: number, state: number, joinedAt: number, goneFor: string | null, bar: string | null, silenceMs: number],
   ];
-  const stateName = workerStates[state] as WorkerRow['state'];
-  return { id, shard, lock, instance, host, slots, state: stateName, joinedAt, goneFor: goneFor ?? undefined };
+  const state = workerStates[stateCode] as WorkerRow['state'];
+  const bar = barred === null ? undefined : (JSON.parse(barred) as WorkerRow['bar']);
+  return { id, shard, lock, instance, host, slots, state, joinedAt, goneFor: goneFor ?? undefined, bar, silenceMs };
 }
 
 /** The command apart: it may be large, and JSON would only escape it. */

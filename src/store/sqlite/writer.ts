@@ -29,7 +29,7 @@ const statements = {
   workflow: replace('workflow', 10),
   task: replace('task', 11),
   attempt: replace('attempt', 14),
-  worker: replace('worker', 9),
+  worker: replace('worker', 11),
   outputPiece: replace('output_piece', 6),
   outputFile: `INSERT INTO output_file VALUES (?, ?)
     ON CONFLICT (file) DO UPDATE SET length = max(length, excluded.length)`,
@@ -39,6 +39,7 @@ const statements = {
   definition: 'INSERT INTO definition VALUES (?, ?, ?, ?, ?)',
   edge: `INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind) VALUES (?, ?, ?, ?, ?)`,
   history: 'INSERT INTO history VALUES (?, ?, ?, ?)',
+  generation: "UPDATE meta SET value = ? WHERE key = 'generation'",
 } as const;
 
 type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
@@ -67,6 +68,7 @@ export class SqliteWriter {
       writeAll(attempt, batch.rows.attempts, attemptValues);
       writeAll(worker, batch.rows.workers, workerValues);
       this.#writeOutput(batch.output);
+      if (batch.generation !== undefined) this.#statements.generation.run(batch.generation);
       for (const { last, at, count, data } of pagesOf(batch.changes, batch.at, this.#lastChange)) {
         this.#statements.history.run(last, at, count, data);
       }
