@@ -1,0 +1,69 @@
+/** All that is decided before a run begins: who takes part, what is asked for, what goes wrong. Drawn from the seed. */
+import type { ControllerSettings } from '../src/controller/reactor.ts';
+import { drawFaults, type Fault } from './faults.ts';
+import { Random } from './random.ts';
+import { drawSettings } from './settings.ts';
+import { type ClientPlan, drawClients } from './workload.ts';
+
+export interface WorkerPlan {
+  readonly machine: string;
+  readonly shard: string;
+  readonly slots: number;
+  /** Comes back by itself, and waits for its first controller. */
+  readonly isStanding: boolean;
+  readonly driftPpm: number;
+  readonly wallOffsetMs: number;
+  readonly startsAtMs: number;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly workers: readonly WorkerPlan[];
+  readonly clients: readonly ClientPlan[];
+  readonly faults: readonly Fault[];
+  /** After this time nothing goes wrong any more. */
+  readonly faultyMs: number;
+  readonly controllerDriftPpm: number;
+  /** Of the first controller. */
+  readonly settings: ControllerSettings;
+}
+
+/** Two in a hundred; an odd distance, so that two jobs which take turns have as many of them each. */
+const isLargeSeed = (seed: number): boolean => seed % 49 === 7;
+/** A good clock is within 100, a bad one within 1,000. */
+const driftPpmMax = 1_000;
+const wallOffsetMsMax = 3_600_000;
+
+export function drawPlan(seed: number): Plan {
+  const random = new Random(seed);
+  const isLarge = isLargeSeed(seed);
+  const workers = drawWorkers(random.fork('workers'), isLarge);
+  const sharesShard = new Set(workers.map(({ shard }) => shard)).size < workers.length;
+  const faultyMs = isLarge ? 25_000 : Math.round(random.fork('length').logarithmic(8_000, 120_000));
+  return {
+    seed,
+    workers,
+    clients: drawClients(random.fork('clients'), { isLarge, faultyMs }),
+    faults: drawFaults(random.fork('faults'), { workers: workers.length, faultyMs, isLarge, sharesShard }),
+    faultyMs,
+    controllerDriftPpm: drift(random.fork('controller')),
+    settings: drawSettings(random.fork('settings')),
+  };
+}
+
+function drawWorkers(random: Random, isLarge: boolean): WorkerPlan[] {
+  const count = isLarge ? random.integer(150, 300) : random.pick([1, 1, 2, 2, 3, 4, 5, 6]);
+  // With two of them nobody is left to remember the one that is displaced.
+  const sharesShard = !isLarge && count > 1 && random.chance(count > 2 ? 0.4 : 0.15);
+  return Array.from({ length: count }, (_, index) => ({
+    machine: `m${index + 1}`,
+    shard: sharesShard && index === count - 1 ? 'm1' : `m${index + 1}`,
+    slots: random.integer(1, 4),
+    isStanding: random.chance(0.7),
+    driftPpm: drift(random),
+    wallOffsetMs: random.chance(0.3) ? Math.round(random.between(-wallOffsetMsMax, wallOffsetMsMax)) : 0,
+    startsAtMs: Math.round(random.chance(0.7) ? random.between(0, 200) : random.between(0, 8_000)),
+  }));
+}
+
+const drift = (random: Random): number => (random.chance(0.5) ? 0 : random.between(-driftPpmMax, driftPpmMax));

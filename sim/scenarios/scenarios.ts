@@ -1,0 +1,146 @@
+/** Named scripts: small worlds in which one thing goes wrong, at the worst time. Each shows a mutation at once. */
+import { type ControllerSettings, defaultSettings } from '../../src/controller/reactor.ts';
+import type { TaskNature } from '../fate.ts';
+import type { Fault } from '../faults.ts';
+import type { Plan, WorkerPlan } from '../plan.ts';
+import type { Burst, ClientPlan } from '../workload.ts';
+
+interface Script {
+  readonly workers?: readonly Partial<WorkerPlan>[];
+  readonly tasks: number;
+  readonly taskMs: number;
+  readonly nature?: Partial<TaskNature>;
+  readonly terminationMs?: number;
+  readonly bursts?: readonly Burst[];
+  /** So many clients ask for the same. */
+  readonly clients?: number;
+  readonly settings?: Partial<ControllerSettings>;
+  readonly faults: readonly Fault[];
+}
+
+function planOf({ workers = [{}], clients = 1, faults, settings = {}, ...script }: Script): Plan {
+  return {
+    ...{ seed: 0, faults, faultyMs: 60_000, controllerDriftPpm: 0 },
+    settings: { ...defaultSettings, ...settings },
+    workers: workers.map((worker, at) => ({ ...plainWorker(`m${at + 1}`), ...worker })),
+    clients: Array.from({ length: clients }, (_, at) => clientOf(`c${at + 1}`, script)),
+  };
+}
+
+const plainWorker = (machine: string): WorkerPlan => ({
+  ...{ machine, shard: machine, slots: 2, isStanding: true },
+  ...{ driftPpm: 0, wallOffsetMs: 0, startsAtMs: 0 },
+});
+
+type Work = Omit<Script, 'workers' | 'clients' | 'faults' | 'settings'>;
+
+function clientOf(name: string, { tasks, taskMs, nature = {}, terminationMs = 1_000, bursts = [] }: Work): ClientPlan {
+  const usual = { ms: taskMs, fails: 0, unstartable: 0, isStubborn: false, bytes: 10, ...nature };
+  const specs = Array.from({ length: tasks }, (_, at) => ({
+    command: JSON.stringify({ ...usual, task: `${name}.${at + 1}` }),
+  }));
+  return {
+    ...{ name, startsAtMs: 20, pauseMs: 0, isForgetful: false, early: [], withClose: [], bursts },
+    spec: { cwd: '/', shell: '/bin/sh', env: {}, maxAttempts: 1, terminationMs, failFast: false, open: false },
+    batches: [{ tasks: specs, edges: [] }],
+  };
+}
+
+/** The tasks are in the backup, the workers that run them are not; the first of those is cut off. */
+const restored: readonly Fault[] = [
+  { kind: 'partition', atMs: 5_900, worker: 0, ms: 40_000 },
+  { kind: 'restore', atMs: 6_000, worker: 0, ms: 50, ageMs: 5_000 },
+];
+const late = { startsAtMs: 2_000 };
+const forLong = { tasks: 4, taskMs: 60_000 };
+
+export const scenarios: Readonly<Record<string, Plan>> = {
+  /** Nothing goes wrong. */
+  plain: planOf({ tasks: 6, taskMs: 300, faults: [] }),
+  /** A worker with a long task can't reach its controller for longer than either stands. */
+  'cut-off': planOf({
+    ...{ ...forLong, workers: [{}, {}] },
+    faults: [{ kind: 'partition', atMs: 3_000, worker: 0, ms: 40_000 }],
+  }),
+  /** The link breaks under the first orders. */
+  'order-lost': planOf({ tasks: 3, taskMs: 500, faults: [{ kind: 'lost', atMs: 0, message: 'run', ms: 0 }] }),
+  /** It breaks under the acknowledgement of an end, and the order that follows it. */
+  'ack-and-order-lost': planOf({
+    ...{ tasks: 3, taskMs: 1_500, workers: [{ slots: 1 }] },
+    faults: [{ kind: 'lost', atMs: 0, message: 'ack', ms: 0 }],
+  }),
+  /** It breaks long after orders were carried out. */
+  'reset-after-end': planOf({
+    ...{ tasks: 6, taskMs: 1_000 },
+    faults: [{ kind: 'lost', atMs: 2_000, message: 'heartbeat', ms: 0 }],
+  }),
+  /** The answer to what runs comes again when orders have followed it. */
+  'report-replayed': planOf({
+    ...{ tasks: 6, taskMs: 8_000 },
+    faults: [
+      { kind: 'replay', atMs: 0, message: 'running', ms: 0 },
+      { kind: 'lost', atMs: 2_000, message: 'heartbeat', ms: 0 },
+    ],
+  }),
+  /** The link breaks under orders, which are asked about; and again. */
+  'order-lost-and-reset': planOf({
+    ...{ tasks: 10, taskMs: 1_500 },
+    faults: [
+      { kind: 'lost', atMs: 0, message: 'run', ms: 0 },
+      { kind: 'lost', atMs: 3_000, message: 'heartbeat', ms: 0 },
+    ],
+  }),
+  /** Answers are long on their way, and meanwhile the controller hears no more. */
+  'slow-answers': planOf({
+    ...{ ...forLong, workers: [{}, {}] },
+    faults: [
+      { kind: 'delay', atMs: 3_000, message: 'heartbeat-reply', ms: 6_000, worker: 0 },
+      { kind: 'one-way-out', atMs: 5_500, worker: 0, ms: 30_000 },
+    ],
+  }),
+  /** The store is restored, and a worker that remembers more is heard when it must already die. */
+  'remembers-late': planOf({
+    ...{ tasks: 12, taskMs: 1_000 },
+    faults: [
+      { kind: 'restore', atMs: 4_000, worker: 0, ms: 50, ageMs: 1_500 },
+      { kind: 'delay', atMs: 4_010, message: 'heartbeat', ms: 14_500, worker: 0 },
+      { kind: 'partition', atMs: 14_900, worker: 0, ms: 8_000 },
+    ],
+  }),
+  /** The store is restored, and a worker finds its shard taken when it comes back. */
+  displaced: planOf({
+    ...{ tasks: 12, taskMs: 1_000, settings: { mayBumpUnhealthy: true } },
+    workers: [{}, { shard: 'm1', startsAtMs: 3_000 }],
+    faults: [
+      { kind: 'partition', atMs: 3_900, worker: 0, ms: 4_000 },
+      { kind: 'restore', atMs: 4_000, worker: 0, ms: 50, ageMs: 1_500 },
+    ],
+  }),
+  /** The store is restored, and one of two workers that it does not know can't say so. */
+  'cut-off-in-restore': planOf({ ...forLong, workers: [late, late], faults: restored }),
+  /** So it is, and the controller that waits for it crashes. */
+  'crash-in-wait': planOf({
+    ...{ ...forLong, workers: [late, late] },
+    faults: [...restored, { kind: 'crash-controller', atMs: 9_000, worker: 0, ms: 50 }],
+  }),
+  /** So it is, and by the time in which the next controller starts its history is longer than what workers remember. */
+  'crash-in-busy-wait': planOf({
+    ...{ tasks: 1, taskMs: 60_000, clients: 8, workers: [late, late] },
+    faults: [...restored, { kind: 'crash-controller', atMs: 9_000, worker: 0, ms: 50 }],
+  }),
+  /** So it is, and another one comes with its shard. */
+  'shard-taken-over': planOf({
+    ...{ ...forLong, workers: [late, late, { shard: 'm1', startsAtMs: 6_500 }] },
+    faults: restored,
+  }),
+  /** A task that heeds no TERM, and is given little time, is cancelled. */
+  stubborn: planOf({
+    ...{ tasks: 1, taskMs: 36_000_000, nature: { isStubborn: true }, terminationMs: 100, faults: [] },
+    bursts: [{ afterMs: 2_000, operations: [{ type: 'cancel', index: 1 }] }],
+  }),
+  /** The end of an attempt comes when its worker was given up, and the task is being tried again. */
+  'late-end': planOf({
+    ...{ tasks: 4, taskMs: 12_000, workers: [{}, {}] },
+    faults: [{ kind: 'delay', atMs: 0, message: 'update', ms: 26_000, worker: 0 }],
+  }),
+};

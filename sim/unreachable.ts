@@ -1,0 +1,37 @@
+/** Cells of the decision tables that nobody can reach through the shells, with the reason. */
+export const unreachable: readonly RegExp[] = [
+  // Nobody can ask for these yet.
+  /^task\.\w+\.(acquire|hold|claim)$/,
+  // Done to all tasks of a workflow at once, without asking the table of each.
+  /^task\.\w+\.(activate|abort)$/,
+  // Given by the controller in one state only.
+  /^task\.(?!waiting)\w+\.satisfy$/,
+  /^task\.(?!queued)\w+\.(launch|complete)$/,
+  /^task\.(?!triaging)\w+\.triage$/,
+  /^workflow\.(?!queued)\w+\.admit$/,
+  /^workflow\.(?!instantiating)\w+\.instantiate$/,
+  /^workflow\.(?!launched)\w+\.schedule$/,
+  /^workflow\.(?!running|halting)\w+\.(finish|fail-fast)$/,
+  /^workflow\.(?!halting)\w+\.settle$/,
+  /^attempt\.(?!recorded)\w+\.send$/,
+  /^attempt\.(?!sent)\w+\.doubt$/,
+  // Nothing is adjusted yet: no task asks for resources.
+  /^task\.adjusting\./,
+  /^task\.\w+\.adjust$/,
+  // Passed within one decision, so that nothing else can come between.
+  /^workflow\.launched\.(?!schedule)/,
+  // Only an attempt that is live, or lost and not repeated yet, is heard of: its task is with a worker, or queued.
+  /^task\.(registering|waiting|queued|triaging|done|failed|cancelled|aborted|running)\.start$/,
+  /^task\.(registering|waiting|triaging|done|failed|cancelled|aborted)\.end$/,
+  // A workflow that is done has no task that could be tried again; one that was aborted refuses each of them.
+  /^workflow\.(done|aborted)\.reopen$/,
+  /^task\.aborted\.reinstate$/,
+  // Forgiven is what failed on a worker: it was registered as a whole.
+  /^task\.(registering|aborted)\.forgive$/,
+  // A worker tells of its starts after it has accepted them, on the same link or when it is asked anew.
+  /^attempt\.sent\.start$/,
+  // It is asked about in the message that opens a link again, and answers before it tells of starts.
+  /^attempt\.unsure\.start$/,
+  // Asked of those alone that have not ended.
+  /^attempt\.ended\.accept$/,
+];

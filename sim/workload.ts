@@ -1,0 +1,212 @@
+/** What clients ask for, drawn up front: workflows of several shapes, and what they change their minds about. */
+
+import { type EdgeKind, lossPolicies } from '../src/model/states.ts';
+import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../src/protocol/spec.ts';
+import type { TaskNature } from './fate.ts';
+import { beginning } from './kernel.ts';
+import type { Random } from './random.ts';
+
+export const operationTypes = [
+  'cancel',
+  'abort',
+  'halt-drain',
+  'halt-kill',
+  'resume-hot',
+  'resume-cold',
+  'retry-failed',
+  'cancel-task',
+  'retry-task',
+  'read-output',
+  'extend',
+  'close',
+  'halt-interrupted',
+  'dismiss-workers',
+  'drain-worker',
+  'release-worker',
+  'stop-worker',
+  'stop-worker-now',
+  'resize-worker',
+] as const;
+
+export type OperationType = (typeof operationTypes)[number];
+
+export interface Operation {
+  readonly type: OperationType;
+  /** Of the task, where it is about one; which worker, where it is about one. */
+  readonly index: number;
+}
+
+/** Operations that are asked for at the same moment, so that one turn takes them all. */
+export interface Burst {
+  /** After the one before it. */
+  readonly afterMs: number;
+  readonly operations: readonly Operation[];
+}
+
+/** What may be asked while a workflow is being registered. */
+const earlyTypes: readonly OperationType[] = ['cancel-task', 'retry-task', 'retry-task', 'halt-drain', 'resume-hot'];
+/** Likelier than others: they reach more. */
+const frequentTypes: readonly OperationType[] = [
+  'halt-drain',
+  'halt-kill',
+  'retry-failed',
+  'cancel-task',
+  'retry-task',
+  'drain-worker',
+  'resize-worker',
+];
+
+export interface ClientPlan {
+  readonly name: string;
+  readonly startsAtMs: number;
+  readonly spec: WorkflowSpec;
+  readonly batches: readonly TaskBatch[];
+  /** Between two batches. */
+  readonly pauseMs: number;
+  /** It goes silent before it closes. */
+  readonly isForgetful: boolean;
+  /** Asked one after the other before it closes. */
+  readonly early: readonly Operation[];
+  /** Asked in the same moment as its close. */
+  readonly withClose: readonly Operation[];
+  readonly bursts: readonly Burst[];
+}
+
+interface Kind {
+  readonly isLarge: boolean;
+  readonly isEndless: boolean;
+}
+
+interface Extent {
+  readonly isLarge: boolean;
+  readonly faultyMs: number;
+}
+
+export function drawClients(random: Random, extent: Extent): ClientPlan[] {
+  const count = extent.isLarge ? random.integer(1, 2) : random.integer(1, 4);
+  return Array.from({ length: count }, (_, index) => drawClient(random.fork(index), `c${index + 1}`, extent));
+}
+
+function drawClient(random: Random, name: string, { isLarge, faultyMs }: Extent): ClientPlan {
+  const open = random.chance(0.2);
+  const isEndless = !isLarge && random.chance(0.04);
+  const size = isLarge ? random.integer(300, 900) : Math.round(random.logarithmic(1, 40));
+  const spec: WorkflowSpec = {
+    ...{ name, cwd: '/', shell: '/bin/sh', env: random.chance(0.2) ? { A: 'b' } : {} },
+    ...{ maxAttempts: random.integer(1, 3), terminationMs: random.pick([0, 100, 2_000]) },
+    ...{ failFast: random.chance(0.2), open },
+    ...(random.chance(0.15) || isEndless ? { timeoutMs: random.integer(50, 3_000) } : {}),
+    ...(random.chance(0.3) ? { onLost: random.pick(lossPolicies) } : {}),
+  };
+  const isRegretful = random.chance(isLarge ? 0.3 : 0.7);
+  return {
+    name,
+    startsAtMs: Math.round(random.between(0, faultyMs * 0.5)),
+    spec,
+    batches: drawBatches(random.fork('tasks'), name, size, { isLarge, isEndless }),
+    pauseMs: random.pick([0, 0, 5, 500]),
+    isForgetful: random.chance(0.04),
+    early: random.chance(0.2) ? drawOperations(random.fork('early'), size, 3, earlyTypes) : [],
+    withClose: random.chance(0.2) ? drawOperations(random.fork('with close'), size, 3, operationTypes) : [],
+    bursts: isRegretful ? drawBursts(random.fork('bursts'), size, faultyMs) : [],
+  };
+}
+
+function drawOperations(random: Random, size: number, most: number, types: readonly OperationType[]): Operation[] {
+  return Array.from({ length: random.integer(1, most) }, () => ({
+    type: random.pick(random.chance(0.3) ? types : types.filter((type) => frequentTypes.includes(type))),
+    index: random.integer(1, size),
+  }));
+}
+
+function drawBursts(random: Random, size: number, faultyMs: number): Burst[] {
+  return Array.from({ length: random.integer(1, 7) }, () => ({
+    afterMs: Math.round(random.logarithmic(1, faultyMs / 3)),
+    operations: drawOperations(random, size, random.chance(0.5) ? 1 : 4, operationTypes),
+  }));
+}
+
+function drawBatches(random: Random, name: string, most: number, { isLarge, isEndless }: Kind): TaskBatch[] {
+  const shape = random.pick(['array', 'array', 'chain', 'diamond', 'random'] as const);
+  const usualMs = isLarge ? random.pick([200, 2_000]) : drawUsualMs(random);
+  const size = usualMs > shortMsMax ? Math.min(most, longTasksMax) : most;
+  const character = {
+    fails: random.pick([0, 0.05, 0.3]),
+    unstartable: random.pick([0, 0, 0.05]),
+    stubborn: random.pick([0, 0.3]),
+    large: !isLarge && random.chance(0.4) ? 0.2 : 0,
+    isEndless,
+  };
+  const tasks = Array.from({ length: size }, (_, at) => drawTask(random, `${name}.${at + 1}`, usualMs, character));
+  if (shape === 'diamond' && size > 2) tasks[size - 1] = random.chance(0.5) ? {} : { check: true };
+  const edges = drawEdges(random, shape, size);
+  const perBatch = random.chance(0.5) ? size : Math.max(1, Math.ceil(size / random.integer(1, 4)));
+  const batches: TaskBatch[] = [];
+  for (let from = 0; from < size; from += perBatch) {
+    const to = Math.min(size, from + perBatch);
+    const mine = edges.filter(({ children }) => children[0] > from && children[0] <= to);
+    batches.push({ tasks: tasks.slice(from, to), edges: mine });
+  }
+  return batches;
+}
+
+const shortMsMax = 12_000;
+/** Few enough to end in time on one slot. */
+const longTasksMax = 8;
+
+/** Some tasks outlast the patience of everyone. */
+const drawUsualMs = (random: Random): number =>
+  random.chance(0.2) ? random.logarithmic(shortMsMax, 5 * shortMsMax) : random.logarithmic(10, shortMsMax);
+
+interface Character {
+  readonly fails: number;
+  readonly unstartable: number;
+  readonly stubborn: number;
+  readonly large: number;
+  /** They end by KILL alone, when their time is up. */
+  readonly isEndless: boolean;
+}
+
+const endlessMs = 36_000_000;
+
+function drawTask(random: Random, task: string, usualMs: number, character: Character): TaskSpec {
+  const { isEndless } = character;
+  const bytes = random.chance(character.large) ? random.integer(66_000, 200_000) : random.integer(0, 40);
+  const nature: TaskNature = {
+    ...{ task, ms: isEndless ? endlessMs : Math.round(usualMs * random.between(0.3, 1.7)), fails: character.fails },
+    ...{ unstartable: character.unstartable, isStubborn: random.chance(character.stubborn) || isEndless, bytes },
+  };
+  const latest = Math.floor(beginning + random.between(0, 60_000));
+  return {
+    command: JSON.stringify(nature),
+    ...(random.chance(0.03) ? { until: latest } : {}),
+    ...(random.chance(0.1) ? { maxAttempts: random.integer(1, 4) } : {}),
+  };
+}
+
+/** Each has one child, so that a batch carries the edges of the tasks that it adds. */
+function drawEdges(random: Random, shape: string, size: number): EdgeSpec[] {
+  const kind = (): EdgeKind => random.pick(['success', 'success', 'any', 'failure'] as const);
+  const edge = (from: number, to: number, child: number, after: EdgeKind): EdgeSpec => ({
+    parents: [from, to],
+    children: [child, child],
+    after,
+  });
+  if (size < 2 || shape === 'array') return [];
+  const children = Array.from({ length: size - 1 }, (_, at) => at + 2);
+  if (shape === 'chain') {
+    const after = kind();
+    return children.map((child) => edge(child - 1, child - 1, child, child % 5 === 0 ? after : 'success'));
+  }
+  if (shape === 'diamond') {
+    const middle = children.slice(0, -1).map((child) => edge(1, 1, child, 'success'));
+    const last = random.pick(['success', 'any', 'any'] as const);
+    return size > 2 ? [...middle, edge(2, size - 1, size, last)] : [edge(1, 1, 2, kind())];
+  }
+  return children
+    .filter(() => random.chance(0.6))
+    .map((child) => {
+      const parent = random.integer(1, child - 1);
+      return edge(parent, parent, child, kind());
+    });
+}
