@@ -19,6 +19,8 @@ export interface DefinerOptions {
   readonly batches: number;
   /** From 0 to 1: how much of the submissions may be made by now, so that they last as long as the kills. */
   readonly pace: () => number;
+  /** How long a task takes. */
+  readonly durationMs?: (chance: Chance) => number;
 }
 
 const pollMs = 20;
@@ -59,9 +61,10 @@ export class Definer {
 
   /** Whether it was acknowledged. */
   async #submit(name: string, size: number): Promise<boolean> {
+    const { durationMs = briefly } = this.#options;
     await this.#herd.ready();
     const nonces = Array.from({ length: size }, (_, at) => `${name}.${at + 1}`);
-    const lines = nonces.map((nonce) => this.#ledger.commandFor(nonce, this.#kind(), this.#duration()));
+    const lines = nonces.map((nonce) => this.#ledger.commandFor(nonce, this.#kind(), durationMs(this.#chance)));
     const { code, stdout, stderr } = await this.#herd.run(['submit', '--name', name, '-'], lines.join('\n'));
     const id = /^(w\d+)\n$/.exec(stdout)?.[1];
     if (id !== undefined) this.submissions.push({ name, nonces, id });
@@ -74,10 +77,9 @@ export class Definer {
   #kind(): Kind {
     return this.#chance.pick(['plain', 'daemon', 'loud'], (kind) => (kind === 'plain' ? 30 : 1));
   }
-
-  #duration(): number {
-    return this.#chance.isOneIn(longOneIn) ? this.#chance.between(200, 800) : this.#chance.between(5, 50);
-  }
 }
+
+const briefly = (chance: Chance): number =>
+  chance.isOneIn(longOneIn) ? chance.between(200, 800) : chance.between(5, 50);
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));

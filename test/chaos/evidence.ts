@@ -2,9 +2,8 @@
  * Holds what Drover says against what happened outside. Each check returns what is wrong, in words.
  */
 import { outputTailBytesMax } from '../../src/model/limits.ts';
-import type { AttemptView } from '../../src/protocol/views.ts';
+import type { Cause, Causes } from './causes.ts';
 import type { Submission } from './definer.ts';
-import type { Kill } from './herd.ts';
 import type { Entry, Ledger } from './ledger.ts';
 import type { RecordedTask, RecordedWorkflow, Records } from './records.ts';
 
@@ -15,25 +14,26 @@ export interface Evidence {
   readonly records: Records;
   readonly ledger: Ledger;
   readonly entries: readonly Entry[];
-  readonly kills: readonly Kill[];
+  readonly causes: Causes;
 }
 
-/** A command that ran again, and the kill that explains it. */
+/** A command that ran again, and what explains it. */
 export interface Repetition {
   readonly task: string;
   readonly attempt: number;
   readonly worker: string;
   readonly pid: number;
-  readonly kill: Kill;
+  readonly cause: Cause;
 }
 
 export interface Verdict {
   readonly faults: readonly string[];
   readonly repetitions: readonly Repetition[];
+  /** Attempts that met the next one where nobody could prevent it. */
+  readonly excused: readonly string[];
+  /** Attempts that wrote something. */
+  readonly attempts: number;
 }
-
-/** A process that was on its way when its worker died may write its first line a moment later. */
-const lateMs = 1_000;
 
 export function judge(evidence: Evidence): Verdict {
   const { submissions, records, shown } = evidence;
@@ -41,15 +41,19 @@ export function judge(evidence: Evidence): Verdict {
   const tasks = records.workflows.flatMap((workflow) => workflow.tasks);
   const runs = new Map(tasks.map((task) => [task.id, runsOf(task, evidence.entries)]));
   const lost = tasks.flatMap((task) => lostAttempts(task, runs.get(task.id) ?? [], evidence));
+  const overlaps = tasks.flatMap((task) => overlapsOf(task, runs.get(task.id) ?? [], evidence));
   return {
+    attempts: [...runs.values()].reduce((sum, { length }) => sum + length, 0),
     faults: [
       ...submissions.flatMap((submission) => submissionFaults(submission, byName.get(submission.name), evidence)),
       ...tasks.flatMap((task) => shownFaults(task, shown.get(task.id))),
       ...tasks.flatMap((task) => runFaults(task, runs.get(task.id) ?? [])),
+      ...overlaps.filter(({ cause }) => cause === undefined).map(({ text }) => text),
       ...strangers(evidence.entries, runs),
       ...lost.filter((each) => typeof each === 'string'),
     ],
     repetitions: lost.filter((each) => typeof each !== 'string'),
+    excused: overlaps.flatMap(({ text, cause }) => (cause === undefined ? [] : [`${text}: ${cause.what}`])),
   };
 }
 
@@ -89,9 +93,7 @@ function outputFaults({ id, command = '', attempts, history, stdout }: RecordedT
   const last = history.find(({ number }) => number === attempts);
   const pid = evidence.records.workerPids.get(last?.worker ?? '') ?? 0;
   const endedAt = Date.parse(last?.endedAt ?? '');
-  const isExcused = evidence.kills.some(
-    ({ at, victims }) => at >= endedAt - lateMs && victims.some((victim) => victim.workerPid === pid),
-  );
+  const isExcused = evidence.causes.ofLoss(pid, endedAt, Number.POSITIVE_INFINITY) !== undefined;
   const isTailThere = printed.endsWith(stdout) && stdout.length >= Math.min(printed.length, outputTailBytesMax);
   if (isTailThere && isExcused) return [];
   return [`${id} printed ${printed.length} bytes, ${stdout.length} are kept, ending in '${stdout.slice(-40)}'`];
@@ -108,7 +110,8 @@ interface Run {
   readonly attempt: number;
   readonly worker: string;
   readonly begunAt: number;
-  readonly endedAt: number | undefined;
+  /** When it wrote its last line. */
+  readonly lastAt: number;
   readonly begins: number;
 }
 
@@ -119,21 +122,18 @@ function runsOf({ id }: RecordedTask, entries: readonly Entry[]): Run[] {
   const numbers = [...new Set(begins.map(({ attempt }) => attempt))].sort((a, b) => a - b);
   return numbers.flatMap((attempt) => {
     const of = begins.filter((entry) => entry.attempt === attempt);
-    const end = ours.find((entry) => entry.what === 'end' && entry.attempt === attempt);
+    const lastAt = Math.max(...ours.filter((entry) => entry.attempt === attempt).map(({ at }) => at));
     const [first] = of;
     if (first === undefined) return [];
-    return [{ attempt, worker: first.worker, begunAt: first.at, endedAt: end?.at, begins: of.length }];
+    return [{ attempt, worker: first.worker, begunAt: first.at, lastAt, begins: of.length }];
   });
 }
 
 function runFaults({ id, history }: RecordedTask, runs: readonly Run[]): string[] {
   const faults: string[] = [];
-  runs.forEach(({ attempt, worker, begins, begunAt }, at) => {
+  runs.forEach(({ attempt, worker, begins }, at) => {
     const name = `attempt ${attempt} of ${id}`;
     if (begins > 1) faults.push(`${name} began ${begins} times`);
-    const before = runs[at - 1];
-    const isOverlap = before?.endedAt !== undefined && before.endedAt > begunAt;
-    if (isOverlap) faults.push(`${name} began while attempt ${before.attempt} ran`);
     const recorded = history.find(({ number }) => number === attempt);
     if (recorded === undefined) faults.push(`${name} ran, and is not in the store`);
     else if (recorded.worker !== worker) faults.push(`${name} ran on ${worker}, not on ${recorded.worker}`);
@@ -145,27 +145,41 @@ function runFaults({ id, history }: RecordedTask, runs: readonly Run[]): string[
   return faults;
 }
 
+interface Overlap {
+  readonly text: string;
+  readonly cause: Cause | undefined;
+}
+
+function overlapsOf({ id }: RecordedTask, runs: readonly Run[], { records, causes }: Evidence): Overlap[] {
+  return runs.flatMap((run, at) =>
+    runs
+      .slice(0, at)
+      .filter(({ lastAt }) => lastAt > run.begunAt)
+      .map((before) => {
+        const ms = Math.round(before.lastAt - run.begunAt);
+        const text = `attempt ${run.attempt} of ${id} began on ${run.worker} ${ms} ms before the last line of attempt ${before.attempt} on ${before.worker}`;
+        const pid = records.workerPids.get(before.worker) ?? 0;
+        return { text, cause: causes.ofOverlap(pid, before.begunAt, before.lastAt) };
+      }),
+  );
+}
+
 const strangers = (entries: readonly Entry[], runs: ReadonlyMap<string, unknown>): string[] =>
   entries.filter(({ task }) => !runs.has(task)).map(({ task, nonce }) => `${task} (${nonce}) ran, and is unknown`);
 
-/** Each has to be explained by a kill of its own worker, or of its spawner; which is told when it had begun. */
+/** Each has to be explained by what befell its own worker, or its spawner; those that had begun are repetitions. */
 function lostAttempts(task: RecordedTask, runs: readonly Run[], evidence: Evidence): (string | Repetition)[] {
   return task.history
     .filter(({ outcome }) => outcome?.kind === 'lost')
     .flatMap((attempt): (string | Repetition)[] => {
       const run = runs.find((each) => each.attempt === attempt.number);
       const pid = evidence.records.workerPids.get(attempt.worker) ?? 0;
-      const kill = killOf(evidence.kills, pid, attempt, run);
-      if (kill === undefined) {
+      const to = Date.parse(attempt.endedAt ?? '') || Number.POSITIVE_INFINITY;
+      const cause = evidence.causes.ofLoss(pid, run?.begunAt ?? Date.parse(attempt.recordedAt), to);
+      if (cause === undefined) {
         const times = JSON.stringify({ ...attempt, begunAt: run === undefined ? null : new Date(run.begunAt) });
-        return [`attempt ${attempt.number} of ${task.id} was lost, but nobody killed worker ${pid}: ${times}`];
+        return [`attempt ${attempt.number} of ${task.id} was lost, and nothing befell worker ${pid}: ${times}`];
       }
-      return run === undefined ? [] : [{ task: task.id, attempt: attempt.number, worker: attempt.worker, pid, kill }];
+      return run === undefined ? [] : [{ task: task.id, attempt: attempt.number, worker: attempt.worker, pid, cause }];
     });
-}
-
-function killOf(kills: readonly Kill[], pid: number, attempt: AttemptView, run: Run | undefined): Kill | undefined {
-  const from = (run?.begunAt ?? Date.parse(attempt.recordedAt)) - lateMs;
-  const to = Date.parse(attempt.endedAt ?? '') || Number.POSITIVE_INFINITY;
-  return kills.find(({ at, victims }) => at >= from && at <= to && victims.some((victim) => victim.workerPid === pid));
 }

@@ -3,13 +3,15 @@
  * Owns: the processes, and the record of what was killed when. Whoever ends unasked is noted as a fault, and replaced.
  */
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Phase } from '../../src/controller/phases.ts';
 import { readAccessFile } from '../../src/platform/node/access-file.ts';
+import { pinnedFetch } from '../../src/platform/node/pinned-fetch.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { childrenOf, type Ended, type Running, readQuietly, startIn, until } from '../program/drover.ts';
+import type { Network } from './network/network.ts';
 import { PhaseLog } from './phase-log.ts';
 
 export interface Victim {
@@ -34,13 +36,16 @@ export class Herd {
   readonly kills: Kill[] = [];
   readonly faults: string[] = [];
   readonly #slots: number;
+  readonly #network: Network | undefined;
+  readonly #positions = new Map<number, number>();
   readonly #workers: Running[] = [];
   readonly #doomed = new Set<Running>();
   #server: Running | undefined;
   #isClosing = false;
 
-  constructor(slots: number) {
+  constructor(slots: number, network?: Network) {
     this.#slots = slots;
+    this.#network = network;
   }
 
   async start(workers: number): Promise<void> {
@@ -57,6 +62,11 @@ export class Herd {
     return this.#workers.map(({ pid }) => pid);
   }
 
+  /** Which of the workers a process is or was, from 0. */
+  positionOf(workerPid: number): number | undefined {
+    return this.#positions.get(workerPid);
+  }
+
   /** Runs the real command in the folder. */
   run(args: readonly string[], input = ''): Promise<Ended> {
     return startIn(this.folder, args, { input }).ended;
@@ -69,8 +79,11 @@ export class Herd {
 
   /** Of the controller that is there now. */
   client(): Client | undefined {
-    const access = readAccessFile(join(this.folder, '.drover', 'access.json'));
-    return access === undefined ? undefined : new Client({ url: access.url, token: access.tokens.admin });
+    const access = readAccessFile(this.#accessPath);
+    if (access === undefined) return undefined;
+    const { url, certificate, tokens } = access;
+    const pinned = certificate === undefined ? {} : { fetch: pinnedFetch(certificate) };
+    return new Client({ url, token: tokens.admin, ...pinned });
   }
 
   async ready(): Promise<void> {
@@ -78,7 +91,9 @@ export class Herd {
   }
 
   startServer(): void {
-    this.#server = this.#start(['server', '--json'], (ended) => {
+    const listen = this.#network?.listen;
+    const where = listen === undefined ? [] : ['--listen', listen];
+    this.#server = this.#start(['server', '--json', '--preset', 'interactive', ...where], {}, (ended) => {
       this.faults.push(`the server ended by itself: ${JSON.stringify(ended)}`);
       this.startServer();
     });
@@ -130,19 +145,44 @@ export class Herd {
     return child.exitCode === null && child.signalCode === null ? once(child, 'exit') : Promise.resolve();
   }
 
-  /** Every second one as on another machine: it knows only the access file, and keeps its things elsewhere. */
+  get #accessPath(): string {
+    return join(this.folder, '.drover', 'access.json');
+  }
+
   #startWorker(at: number): void {
-    const access = at % 2 === 0 ? [] : ['--access', join('.drover', 'access.json')];
-    this.#workers[at] = this.#start(['worker', '-j', String(this.#slots), ...access], (ended) => {
+    const access = this.#accessFor(at);
+    const words = ['worker', '-j', String(this.#slots), ...(access === undefined ? [] : ['--access', access])];
+    const options = { via: this.#network?.paths[at]?.via ?? [], state: join(this.folder, 'state', String(at)) };
+    const running = this.#start(words, options, (ended) => {
       this.faults.push(`a worker ended by itself: ${JSON.stringify(ended)}`);
       this.#startWorker(at);
     });
+    this.#workers[at] = running;
+    this.#positions.set(running.pid, at);
   }
 
-  #start(args: readonly string[], onUnasked: (ended: Ended) => void): Running {
-    const running = startIn(this.folder, args, {
-      env: { DROVER_LOG_LEVEL: 'debug', XDG_STATE_HOME: join(this.folder, 'state') },
-    });
+  /**
+   * With a network, a copy of the access file that leads over the worker's own path. Without, every second one is as on
+   * another machine: it knows only the access file, and keeps its things elsewhere.
+   */
+  #accessFor(at: number): string | undefined {
+    const path = this.#network?.paths[at];
+    if (path === undefined) return at % 2 === 0 ? undefined : join('.drover', 'access.json');
+    const copy = join(this.folder, `access-${at}.json`);
+    const access = readAccessFile(this.#accessPath);
+    const url = path.open(() => readAccessFile(this.#accessPath)?.url);
+    // While the server is being started again there is none to copy; the last copy is as good.
+    if (access !== undefined) writeFileSync(copy, JSON.stringify({ ...access, url, otherUrls: [] }), { mode: 0o600 });
+    return copy;
+  }
+
+  #start(
+    args: readonly string[],
+    { via = [], state = this.folder }: { readonly via?: readonly string[]; readonly state?: string },
+    onUnasked: (ended: Ended) => void,
+  ): Running {
+    const env = { DROVER_LOG_LEVEL: 'debug', XDG_STATE_HOME: state };
+    const running = startIn(this.folder, args, { env, via });
     void running.ended.then((ended) => {
       if (!this.#isClosing && !this.#doomed.has(running)) onUnasked(ended);
     });
@@ -153,7 +193,7 @@ export class Herd {
 const isAmong = (victims: readonly Victim[], running: Running | undefined): boolean =>
   victims.some(({ pid }) => pid === running?.pid);
 
-function signal(pid: number, which: 'SIGSTOP' | 'SIGKILL'): void {
+export function signal(pid: number, which: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
   try {
     process.kill(pid, which);
   } catch {

@@ -28,7 +28,7 @@ export function printRound(round: Round): string {
     '',
     ...killTable(kills),
     '',
-    `commands run twice: ${repetitions.length}, for these kills of their workers`,
+    `commands run twice: ${repetitions.length}, for what befell their workers`,
     ...reasons(repetitions, round.begunAt),
     ...(faults.length === 0 ? [] : ['', `wrong (see ${folder}):`, ...faults.map((fault) => `  ${fault}`)]),
     '',
@@ -51,12 +51,12 @@ function killTable(kills: readonly Kill[]): string[] {
   ];
 }
 
-/** A line for each worker that a kill hit: when that was, and the attempts that began again for it. */
-function reasons(repetitions: readonly Repetition[], begunAt: number): string[] {
+/** A line for each thing that befell a worker: when that was, and the attempts that began again for it. */
+export function reasons(repetitions: readonly Repetition[], begunAt: number): string[] {
   const byReason = new Map<string, string[]>();
-  for (const { task, attempt, worker, pid, kill } of repetitions.toSorted((a, b) => a.kill.at - b.kill.at)) {
-    const seconds = ((kill.at - begunAt) / 1_000).toFixed(3);
-    const reason = `at ${seconds} s, ${kill.phase}, ${kill.target} of ${worker} (pid ${pid}) killed:`;
+  for (const { task, attempt, worker, pid, cause } of repetitions.toSorted((a, b) => a.cause.at - b.cause.at)) {
+    const seconds = ((cause.at - begunAt) / 1_000).toFixed(3);
+    const reason = `at ${seconds} s, ${worker} (pid ${pid}), ${cause.what}:`;
     byReason.set(reason, [...(byReason.get(reason) ?? []), `${task}#${attempt}`]);
   }
   return [...byReason].map(([reason, attempts]) => `  ${reason} ${attempts.join(' ')}`);
