@@ -298,8 +298,9 @@ export class Worker {
   }
 
   #refusalOf({ attempt, task }: Order, seq: number, now: number): string | undefined {
-    if (seq < this.#association.seq) return 'it comes too late: it was asked about since';
+    // First of all: one that was here before may have run, and a refusal would say that it never did.
     if (!this.#association.takeOrder(attempt)) return 'repeated';
+    if (seq < this.#association.seq) return 'it comes too late: it was asked about since';
     const { state, why } = this.#association.health(now);
     if (state !== 'healthy') return `the worker is ${state}: ${why}`;
     return this.#attempts.hasTask(task) ? 'an attempt of the same task is here' : undefined;

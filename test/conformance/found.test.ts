@@ -178,6 +178,23 @@ describe('an attempt that the store does not know', () => {
   });
 });
 
+describe('an order that comes again when its attempt is over', () => {
+  it('is not refused, though it is older than the last question: there was a process', () => {
+    const bench = new Bench();
+    const host = bench.ready();
+    bench.submit();
+    const run = bench.take(host, 'run');
+    bench.hand(host, run);
+    bench.flow();
+    host.endTask(1, 0, bench.now);
+    bench.flow();
+    expect(host.worker.held.size).toBe(0);
+    bench.hand(host, { t: 'notify', scheduler: bench.scheduler, instance: host.instance, seq: 1, attempts: [] });
+    bench.hand(host, run);
+    expect(bench.onWayBack(host)).toEqual(['notified']);
+  });
+});
+
 describe('a heartbeat that comes late or twice', () => {
   it('E31: does not take the worker back to the link that it has left', () => {
     const bench = new Bench();
