@@ -103,7 +103,7 @@ export const messageTypes: readonly string[] = [...FromWorker.anyOf, ...ToWorker
 const rarity: Readonly<Record<string, number>> = {
   ...{ refused: 4, retract: 14, kill: 6, fetch: 7, output: 7, 'drop-output': 10, die: 6, goodbye: 3 },
   ...{ run: 3, notify: 8, notified: 15, kept: 40, slots: 6, accepted: 2, started: 3, ack: 2 },
-  ...{ running: 2, update: 2, check: 2, checked: 2, 'get-running': 2, 'output-hello': 2 },
+  ...{ running: 2, update: 5, check: 2, checked: 2, 'get-running': 2, 'output-hello': 2 },
 };
 
 const weightedTypes: readonly string[] = messageTypes.flatMap((type) =>
@@ -141,8 +141,10 @@ function drawFrameFault(random: Random, faultyMs: number): FrameFault {
   const kind = random.pick(frameFaultKinds);
   const atMs = Math.round(random.between(0, faultyMs * 0.9));
   const usual = kind === 'delay' ? random.logarithmic(20, 20_000) : random.logarithmic(20, 30_000);
-  const ms = random.chance(0.15) ? random.between(5_000, 40_000) : usual;
-  return { kind, atMs, message: random.pick(weightedTypes), ms: Math.round(ms) };
+  const message = random.pick(weightedTypes);
+  // The end of an attempt that comes when it was given up, and tried again, is worth more than one that comes soon.
+  const ms = random.chance(message === 'update' ? 0.6 : 0.15) ? random.between(5_000, 40_000) : usual;
+  return { kind, atMs, message, ms: Math.round(ms) };
 }
 
 function drawTimedFault(random: Random, extent: Extent): Fault[] {
@@ -151,6 +153,7 @@ function drawTimedFault(random: Random, extent: Extent): Fault[] {
   const atMs = Math.round(random.between(0, faultyMs * 0.9));
   const worker = random.integer(0, workers - 1);
   if (kind === 'restore') return drawRestore(random, atMs, worker);
+  if (kind === 'one-way-out' && random.chance(0.4)) return drawSlowAnswers(random, atMs, worker);
   const jump = random.between(-3_600_000, 3_600_000);
   const ms = kind === 'clock-jump' ? jump : random.logarithmic(50, longestMs[kind] ?? 40_000);
   return [{ kind, atMs, worker, ms: Math.round(ms) }];
@@ -159,6 +162,16 @@ function drawTimedFault(random: Random, extent: Extent): Fault[] {
 const longestMs: Readonly<Partial<Record<TimedFaultKind, number>>> = {
   ...{ 'suspend-worker': 60_000, 'stop-spawner': 60_000, 'failing-checks': 120_000, 'bad-node': 60_000 },
 };
+
+/** Answers are on their way for long, and when they come their questions are old: nothing is heard any more by then. */
+function drawSlowAnswers(random: Random, atMs: number, worker: number): Fault[] {
+  const lateMs = Math.round(random.between(3_000, 6_500));
+  const ms = Math.round(random.between(8_000, 40_000));
+  return [
+    { kind: 'delay', atMs: Math.max(0, atMs - 2_500), message: 'heartbeat-reply', ms: lateMs, worker },
+    { kind: 'one-way-out', atMs, worker, ms },
+  ];
+}
 
 /** A worker may be cut off meanwhile, or heard late, and the controller may not live to see it again. */
 function drawRestore(random: Random, atMs: number, anyone: number): Fault[] {

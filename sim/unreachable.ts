@@ -30,8 +30,6 @@ export const unreachable: readonly RegExp[] = [
   /^task\.(registering|aborted)\.forgive$/,
   // A worker tells of its starts after it has accepted them, on the same link or when it is asked anew.
   /^attempt\.sent\.start$/,
-  // It is asked about in the message that opens a link again, and answers before it tells of starts.
-  /^attempt\.unsure\.start$/,
   // Asked of those alone that have not ended.
   /^attempt\.ended\.accept$/,
 ];
