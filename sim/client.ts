@@ -10,7 +10,7 @@ import type { Reply, Request } from '../src/controller/messages.ts';
 import type { ControllerShell } from '../src/controller/shell.ts';
 import type { Cluster } from '../src/core/cluster.ts';
 import { DroverError } from '../src/model/errors.ts';
-import type { WorkflowId } from '../src/model/ids.ts';
+import type { AttemptId, TaskId, WorkflowId } from '../src/model/ids.ts';
 import { isEndedWorkflow } from '../src/model/states.ts';
 import type { TaskBatch } from '../src/protocol/spec.ts';
 import type { ControllerHost } from './controller-host.ts';
@@ -24,6 +24,11 @@ const lookMs = 2_000;
 const slotsMost = 6;
 
 type Administration = Extract<Operation['type'], `${string}-worker` | 'stop-worker-now'>;
+
+interface Found {
+  readonly task: TaskId;
+  readonly attempt: AttemptId | undefined;
+}
 
 /** What must be so for good, since a client was told. */
 export interface Acknowledged {
@@ -91,7 +96,22 @@ export class Client {
     await this.#seeToItsEnd(mine);
   }
 
+  /** Whether an answer that never came was a yes can't be told: its tasks get other names then. */
+  async #submitWhole([batch]: readonly TaskBatch[]): Promise<Acknowledged> {
+    const { spec, name } = this.plan;
+    const { tasks, edges } = batch ?? { tasks: [], edges: [] };
+    for (; ; this.#round++) {
+      const answer = await this.#ask({ type: 'submit', spec, batch: this.#ofThisRound({ tasks, edges }) });
+      if (!('reply' in answer) || answer.reply.type !== 'registered') continue;
+      const { workflow } = answer.reply;
+      const mine = { workflow, name, tasks: tasks.length, isClosed: true, isCancelled: false };
+      this.acknowledged.push(mine);
+      return mine;
+    }
+  }
+
   async #submit(): Promise<Acknowledged> {
+    if (this.plan.isWhole) return this.#submitWhole(this.plan.batches);
     const { spec, batches, pauseMs, early, withClose, isForgetful, name } = this.plan;
     for (;;) {
       const answer = await this.#ask({ type: 'register', spec });
@@ -103,7 +123,7 @@ export class Client {
         await this.#sleep(pauseMs);
         if (!(await this.#extend(mine, this.#ofThisRound(batch)))) break;
       }
-      for (const operation of early) await this.#operate(mine, operation);
+      for (const operation of early) await this.#operateAtOnce(mine, [operation]);
       if (!isForgetful) await this.#operateAtOnce(mine, [{ type: 'close', index: 1 }, ...withClose]);
       return mine;
     }
@@ -141,11 +161,22 @@ export class Client {
     }
   }
 
+  /** Whoever has to look first looks before anybody asks; and nobody goes on in a later round. */
   async #operateAtOnce(mine: Acknowledged, operations: readonly Operation[]): Promise<void> {
-    await Promise.all(operations.map((operation) => this.#operate(mine, operation)));
+    const found = await Promise.all(operations.map((operation) => this.#findTask(mine, operation)));
+    const ends = await Promise.allSettled(operations.map((operation, at) => this.#operate(mine, operation, found[at])));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
-  async #operate(mine: Acknowledged, { type, index }: Operation): Promise<void> {
+  async #findTask(mine: Acknowledged, { type, index }: Operation): Promise<Found | undefined> {
+    if (type !== 'cancel-task' && type !== 'retry-task' && type !== 'read-output') return undefined;
+    return this.#read((cluster) => {
+      const task = cluster.workflow(mine.workflow).task(index);
+      return task === undefined ? undefined : { task, attempt: cluster.tasks.lastAttempt(task) };
+    });
+  }
+
+  async #operate(mine: Acknowledged, { type, index }: Operation, found: Found | undefined): Promise<void> {
     const { workflow } = mine;
     switch (type) {
       case 'close': {
@@ -187,7 +218,7 @@ export class Client {
       case 'cancel-task':
       case 'retry-task':
       case 'read-output':
-        return this.#operateOnTask(mine, type, index);
+        return this.#operateOnTask(mine, type, found);
     }
   }
 
@@ -210,12 +241,8 @@ export class Client {
   async #operateOnTask(
     mine: Acknowledged,
     type: 'cancel-task' | 'retry-task' | 'read-output',
-    index: number,
+    found: Found | undefined,
   ): Promise<void> {
-    const found = await this.#read((cluster) => {
-      const task = cluster.workflow(mine.workflow).task(index);
-      return task === undefined ? undefined : { task, attempt: cluster.tasks.lastAttempt(task) };
-    });
     if (found === undefined) return;
     const { task, attempt } = found;
     if (type === 'retry-task') return this.#revive(mine, { type, task });

@@ -29,6 +29,8 @@ export class ControllerHost {
   restores = 0;
   /** Called with each controller that has recovered. */
   onRecovered: (shell: ControllerShell) => void = () => {};
+  /** Called when a turn begins, with all that has come by then. */
+  onTurn: () => void = () => {};
   #starts = 0;
   /** Whoever waits for an answer of the controller that just died. */
   readonly #mourners = new Set<() => void>();
@@ -114,7 +116,12 @@ export class ControllerHost {
       store: this.disk.open(process),
       packs: this.disk.packs,
       log: silentLog,
-      defer: (callback) => void kernel.post(process, 0, 'turn', callback),
+      defer: (callback) => {
+        kernel.post(process, 0, 'turn', () => {
+          this.onTurn();
+          callback();
+        });
+      },
       onFatal: (error) => {
         if (!process.isAlive) return;
         if (this.isDoomed) this.crash('a commit failed', startAgainMs);

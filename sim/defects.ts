@@ -131,13 +131,13 @@ export const defects: readonly Mutation[] = [
       { file: 'controller/initial-wait.ts', find: 'if (present.count === 0) return false;', replace: '' },
       {
         file: 'controller/initial-wait.ts',
-        find: 'for (const echo of this.#echoes.values()) if (!present.isThatOf(echo)) return false;',
+        find: 'for (const echo of this.#echoes.values()) if (!present.isThatOf(echo) || this.#isPremature(echo)) return false;',
         replace: `for (const [instance, echo] of this.#echoes) {
       if (there.has(instance) && !present.isThatOf(echo)) return false;
     }`,
       },
     ],
-    scenario: 'cut-off-in-restore',
+    scenario: 'nobody-there',
   },
   {
     name: 'defect-9',

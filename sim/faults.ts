@@ -3,6 +3,7 @@
  * A frame's fault waits from its time on for a frame that carries its type of message, and strikes that one.
  */
 import { FromWorker, ToWorker } from '../src/protocol/worker.ts';
+import type { SeedKind } from './kinds.ts';
 import type { Random } from './random.ts';
 
 export const frameFaultKinds = [
@@ -102,7 +103,7 @@ export const messageTypes: readonly string[] = [...FromWorker.anyOf, ...ToWorker
 /** How much likelier a fault waits for one of these: they are seldom seen. Those that are not listed count once. */
 const rarity: Readonly<Record<string, number>> = {
   ...{ refused: 4, retract: 14, kill: 6, fetch: 7, output: 7, 'drop-output': 10, die: 6, goodbye: 3 },
-  ...{ run: 3, notify: 8, notified: 15, kept: 40, slots: 6, accepted: 2, started: 3, ack: 2 },
+  ...{ run: 3, notify: 8, notified: 15, kept: 60, slots: 6, accepted: 2, started: 3, ack: 2 },
   ...{ running: 2, update: 5, check: 2, checked: 2, 'get-running': 2, 'output-hello': 2 },
 };
 
@@ -113,13 +114,14 @@ const weightedTypes: readonly string[] = messageTypes.flatMap((type) =>
 interface Extent {
   readonly workers: number;
   readonly faultyMs: number;
-  readonly isLarge: boolean;
+  readonly kind: SeedKind;
   /** Two workers have one shard. */
   readonly sharesShard: boolean;
 }
 
 export function drawFaults(random: Random, extent: Extent): Fault[] {
-  const { faultyMs, isLarge, sharesShard } = extent;
+  const { faultyMs, kind, sharesShard } = extent;
+  const isLarge = kind === 'large';
   if (random.chance(0.02)) return [];
   const many = isLarge ? 3 : Math.max(1, faultyMs / 30_000);
   const frames = Array.from({ length: random.integer(0, Math.ceil(36 * many)) }, (_, index) =>
@@ -130,11 +132,13 @@ export function drawFaults(random: Random, extent: Extent): Fault[] {
   );
   // Where one may stand for the other, it matters whom a controller takes for whom when its store has forgotten them.
   const atMs = Math.round(random.between(faultyMs * 0.2, faultyMs * 0.8));
+  const forgotten = kind === 'forgotten' ? drawForgotten(random.fork('forgotten')) : [];
+  const late = kind === 'late' ? drawLate(random.fork('late')) : [];
   const restore = sharesShard && random.chance(0.5) ? drawRestore(random.fork('shard'), atMs, 0) : [];
   // Long enough for a worker to be suspected, tried and quarantined.
-  const isBad = !isLarge && extent.workers > 1 && random.chance(0.12);
+  const isBad = kind === 'sick' || (!isLarge && extent.workers > 1 && random.chance(0.12));
   const bad: Fault[] = isBad ? [{ kind: 'bad-node', atMs: 0, worker: 0, ms: faultyMs }] : [];
-  return [...frames, ...timed.flat(), ...restore, ...bad].sort((a, b) => a.atMs - b.atMs);
+  return [...frames, ...timed.flat(), ...restore, ...forgotten, ...late, ...bad].sort((a, b) => a.atMs - b.atMs);
 }
 
 function drawFrameFault(random: Random, faultyMs: number): FrameFault {
@@ -171,6 +175,31 @@ function drawSlowAnswers(random: Random, atMs: number, worker: number): Fault[] 
     { kind: 'delay', atMs: Math.max(0, atMs - 2_500), message: 'heartbeat-reply', ms: lateMs, worker },
     { kind: 'one-way-out', atMs, worker, ms },
   ];
+}
+
+/** When the first worker comes where a backup is older. */
+export const forgottenMs = 1_000;
+
+/** The first one is away, and stays so while the controller finds out, or crashes before it could. */
+function drawForgotten(random: Random): Fault[] {
+  const atMs = Math.round(random.between(10_000, 25_000));
+  const ms = Math.round(random.logarithmic(50, 2_000));
+  const ageMs = atMs - Math.round(random.between(20, forgottenMs));
+  const awayMs = Math.round(random.between(10_000, 40_000));
+  const againMs = atMs + ms + Math.round(random.between(500, 8_000));
+  const then = random.pick(['nothing', 'crash', 'crash', 'nobody'] as const);
+  return [
+    { kind: 'partition', atMs: atMs - 100, worker: 0, ms: awayMs },
+    { kind: 'restore', atMs, worker: 0, ms, ageMs },
+    ...(then === 'crash' ? [{ kind: 'crash-controller', atMs: againMs, worker: 0, ms: 50 } as const] : []),
+    ...(then === 'nobody' ? [{ kind: 'crash-worker', atMs: atMs + ms + 2_000, worker: 1, ms: 800 } as const] : []),
+  ];
+}
+
+/** All that a worker says from some end of a task on is long on its way. */
+function drawLate(random: Random): Fault[] {
+  const atMs = Math.round(random.between(0, 8_000));
+  return [{ kind: 'delay', atMs, message: 'update', ms: Math.round(random.between(22_000, 36_000)), worker: 0 }];
 }
 
 /** A worker may be cut off meanwhile, or heard late, and the controller may not live to see it again. */

@@ -7,9 +7,9 @@ import type { ControllerShell } from '../src/controller/shell.ts';
 import type { Change } from '../src/core/change.ts';
 import type { Cluster } from '../src/core/cluster.ts';
 import { checkInvariants } from '../src/core/invariants.ts';
+import { capacityOf } from '../src/core/scheduler/launch.ts';
 import type { WorkerRecord } from '../src/core/worker.ts';
 import { attemptId } from '../src/model/ids.ts';
-import { prefetchMax, prefetchMs } from '../src/model/limits.ts';
 import { isEndedWorkflow } from '../src/model/states.ts';
 import type { Batch } from '../src/store/store.ts';
 import type { WorkerShell } from '../src/worker/shell.ts';
@@ -107,9 +107,8 @@ export class Checks {
     const host = this.#hosts.get((side.isServer ? side.peer : side)?.process.machine ?? '');
     if (host !== undefined) this.#touched.add(host);
     if (side.isServer) return this.#onHeard(frame);
-    if (!frame.types.includes('ack') && !frame.types.includes('slots')) return;
+    if (!frame.types.includes('ack')) return;
     for (const message of frame.messages) {
-      if (message.t === 'slots' && message.instance === host?.instance) host?.resize(Number(message.slots));
       if (message.t === 'ack') for (const id of message.attempts as number[]) this.#released.add(id);
     }
   }
@@ -136,6 +135,7 @@ export class Checks {
     this.#talk.onRun(message);
     this.#past.onRun();
     if (shell?.controller.sessions.isWaiting(shell.now())) kernel.fail('9', 'something is sent in the initial wait');
+    if (shell !== undefined) this.#standing.checkKnown(shell, 'something is sent');
     if (worker !== undefined && worker.attempts.size > capacityOf(worker)) {
       kernel.fail('16', `k${worker.id} has ${worker.slots} slots and ${worker.attempts.size} attempts`);
     }
@@ -185,6 +185,7 @@ export class Checks {
     for (const change of changes) {
       if (change.type === 'attempt-ended') this.#checkEnd(change);
       if (change.type === 'worker-gone') this.#checkGone(change);
+      if (change.type === 'worker-joined') this.#past.onJoined(change.instance);
     }
   }
 
@@ -266,6 +267,10 @@ export class Checks {
     }
   }
 
+  onTurn(): void {
+    this.#past.onTurn();
+  }
+
   onRestored(): void {
     const { disk, clients } = this.#world;
     this.#past.onRestored();
@@ -282,9 +287,4 @@ export class Checks {
     for (const worker of workers) if (worker.instance === instance) return worker;
     return undefined;
   }
-}
-
-/** With what may be sent ahead, as the scheduler reckons it. */
-function capacityOf({ slots, averageMs }: WorkerRecord): number {
-  return slots + (averageMs === 0 ? 0 : Math.min(prefetchMax, Math.floor((slots * prefetchMs) / averageMs)));
 }

@@ -3,6 +3,7 @@
  *   npm run sim -- --seeds 10000        many seeds, on all cores
  *   npm run sim -- --seed 42            one, with its timeline if it fails; --shrink leaves out what it does not need
  *   npm run sim -- --scenario cut-off   a named one
+ *   npm run sim -- scale                what a task costs the controller, by workers, tasks and workflows
  *   … --mutation give-up-early          with a defect switched on
  * What runs is imported only once a mutation is in place; several jobs are processes of their own.
  */
@@ -13,7 +14,8 @@ import { switchOn } from './mutation.ts';
 import { mutationOf } from './mutations.ts';
 import type { Summary } from './summary.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     seed: { type: 'string' },
     seeds: { type: 'string', default: '100' },
@@ -30,11 +32,26 @@ const { values } = parseArgs({
   },
 });
 
+/** How often progress is told where it can't be overwritten. */
+const lineEveryMs = 30_000;
+let nextLineAt = lineEveryMs;
+
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 if (values.mutation !== undefined) switchOn(mutationOf(values.mutation));
 const isSingle = values.seed !== undefined || values.scenario !== undefined;
-process.exitCode = (await (isSingle ? single() : values.stride === undefined ? many() : part())) ? 0 : 1;
+process.exitCode = (await chosen()) ? 0 : 1;
+
+function chosen(): Promise<boolean> {
+  if (positionals[0] === 'scale') return scale();
+  if (isSingle) return single();
+  return values.stride === undefined ? many() : part();
+}
+
+async function scale(): Promise<boolean> {
+  const { runScale } = await import('./scale/main.ts');
+  return runScale(say);
+}
 
 async function single(): Promise<boolean> {
   const { runSingle } = await import('./batch.ts');
@@ -65,10 +82,13 @@ async function many(): Promise<boolean> {
 }
 
 function showProgress(progress: readonly { seeds: number; failures: number }[]): void {
-  if (!process.stderr.isTTY) return;
+  const { isTTY } = process.stderr;
+  if (!isTTY && performance.now() < nextLineAt) return;
+  nextLineAt = performance.now() + lineEveryMs;
   const seeds = progress.reduce((sum, each) => sum + each.seeds, 0);
   const failures = progress.reduce((sum, each) => sum + each.failures, 0);
-  process.stderr.write(`\r${seeds} of ${values.seeds} seeds, ${failures} violations`);
+  const text = `${seeds} of ${values.seeds} seeds, ${failures} violations`;
+  process.stderr.write(isTTY ? `\r${text}` : `${text}\n`);
 }
 
 type News = { readonly seeds: number; readonly failures: number } | { readonly summary: Summary };

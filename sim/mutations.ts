@@ -23,8 +23,8 @@ const general: readonly Mutation[] = [
     patches: [
       {
         file: 'worker/attempts.ts',
-        find: 'this.#reports.add(end, now, effects);',
-        replace: 'this.#reports.add(end, now, effects);\n    this.forget(order.attempt);',
+        find: 'this.#reports.add(end, now);',
+        replace: 'this.#reports.add(end, now);\n    this.forget(order.attempt);',
       },
     ],
     scenario: 'plain',

@@ -8,6 +8,9 @@
 import type { Message } from './net.ts';
 import type { Parts } from './parts.ts';
 
+/** Of any settings, with its way there and back. */
+const heartbeatMsMax = 4_000;
+
 /** Processes of controllers are numbered. */
 const numberOf = (scheduler: string): number => Number(scheduler.split('.')[1]);
 
@@ -18,8 +21,12 @@ export class Past {
   #lastBefore = 0;
   /** Instances that remember more than the backup, and have to go on doing so until a controller has waited. */
   readonly #witnesses = new Set<string>();
+  #warning = '';
   #warned = '';
   #isExcused = false;
+
+  /** When each instance joined. */
+  readonly #joinedAt = new Map<string, number>();
 
   constructor(world: Parts) {
     this.#world = world;
@@ -42,12 +49,27 @@ export class Past {
     const { instance } = worker as { instance: string };
     const { scheduler = '', version = 0 } = (echo ?? {}) as { scheduler?: string; version?: number };
     if (numberOf(scheduler) <= this.#lastBefore && version > this.#version) this.#witnesses.add(instance);
-    if (this.#witnesses.has(instance)) this.#warned = this.#world.controller.process.name;
+    if (this.#witnesses.has(instance)) this.#warning = this.#world.controller.process.name;
+  }
+
+  /** What came while a turn was under way is heard in the next. */
+  onTurn(): void {
+    if (this.#warning !== '') this.#warned = this.#warning;
+    this.#warning = '';
   }
 
   /** Tasks are given out. */
   onRun(): void {
     if (this.hasRestore && this.#warned !== this.#world.controller.process.name) this.#isExcused = true;
+  }
+
+  onJoined(instance: string): void {
+    this.#joinedAt.set(instance, this.#world.kernel.now);
+  }
+
+  /** Whether it joined so short before the restore that no other worker had heard of it. */
+  isUnheardOf(instance: string): boolean {
+    return this.hasRestore && (this.#joinedAt.get(instance) ?? 0) > this.restoredAt - heartbeatMsMax;
   }
 
   /** Whether nobody could know of a process that began then. */

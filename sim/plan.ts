@@ -1,6 +1,7 @@
 /** All that is decided before a run begins: who takes part, what is asked for, what goes wrong. Drawn from the seed. */
-import type { ControllerSettings } from '../src/controller/reactor.ts';
-import { drawFaults, type Fault } from './faults.ts';
+import { type ControllerSettings, defaultSettings } from '../src/controller/reactor.ts';
+import { drawFaults, type Fault, forgottenMs } from './faults.ts';
+import { kindOf, type SeedKind } from './kinds.ts';
 import { Random } from './random.ts';
 import { drawSettings } from './settings.ts';
 import { type ClientPlan, drawClients } from './workload.ts';
@@ -28,33 +29,40 @@ export interface Plan {
   readonly settings: ControllerSettings;
 }
 
-/** Two in a hundred; an odd distance, so that two jobs which take turns have as many of them each. */
-const isLargeSeed = (seed: number): boolean => seed % 49 === 7;
 /** A good clock is within 100, a bad one within 1,000. */
 const driftPpmMax = 1_000;
 const wallOffsetMsMax = 3_600_000;
 
 export function drawPlan(seed: number): Plan {
   const random = new Random(seed);
-  const isLarge = isLargeSeed(seed);
-  const workers = drawWorkers(random.fork('workers'), isLarge);
+  const kind = kindOf(seed);
+  const workers = drawWorkers(random.fork('workers'), kind);
   const sharesShard = new Set(workers.map(({ shard }) => shard)).size < workers.length;
-  const faultyMs = isLarge ? 25_000 : Math.round(random.fork('length').logarithmic(8_000, 120_000));
+  const leastMs = kind === 'forgotten' || kind === 'late' ? 40_000 : 8_000;
+  const usualMs = Math.round(random.fork('length').logarithmic(leastMs, 120_000));
+  const faultyMs = kind === 'large' ? 25_000 : usualMs;
   return {
     seed,
     workers,
-    clients: drawClients(random.fork('clients'), { isLarge, faultyMs }),
-    faults: drawFaults(random.fork('faults'), { workers: workers.length, faultyMs, isLarge, sharesShard }),
+    clients: drawClients(random.fork('clients'), { kind, faultyMs }),
+    faults: drawFaults(random.fork('faults'), { workers: workers.length, kind, faultyMs, sharesShard }),
     faultyMs,
     controllerDriftPpm: drift(random.fork('controller')),
-    settings: drawSettings(random.fork('settings')),
+    settings: kind === 'late' ? defaultSettings : drawSettings(random.fork('settings')),
   };
 }
 
-function drawWorkers(random: Random, isLarge: boolean): WorkerPlan[] {
-  const count = isLarge ? random.integer(150, 300) : random.pick([1, 1, 2, 2, 3, 4, 5, 6]);
+function drawWorkers(random: Random, kind: SeedKind): WorkerPlan[] {
+  const isLarge = kind === 'large';
+  const several = random.pick([1, 1, 2, 2, 3, 4, 5, 6]);
+  const count = isLarge
+    ? random.integer(150, 300)
+    : kind === 'usual'
+      ? several
+      : Math.max(kind === 'forgotten' ? 3 : 2, several);
+  const lateMs = kind === 'forgotten' ? forgottenMs : 0;
   // With two of them nobody is left to remember the one that is displaced.
-  const sharesShard = !isLarge && count > 1 && random.chance(count > 2 ? 0.4 : 0.15);
+  const sharesShard = !isLarge && count > 1 && random.chance(kind === 'forgotten' ? 0.6 : count > 2 ? 0.4 : 0.15);
   return Array.from({ length: count }, (_, index) => ({
     machine: `m${index + 1}`,
     shard: sharesShard && index === count - 1 ? 'm1' : `m${index + 1}`,
@@ -62,7 +70,7 @@ function drawWorkers(random: Random, isLarge: boolean): WorkerPlan[] {
     isStanding: random.chance(0.7),
     driftPpm: drift(random),
     wallOffsetMs: random.chance(0.3) ? Math.round(random.between(-wallOffsetMsMax, wallOffsetMsMax)) : 0,
-    startsAtMs: Math.round(random.chance(0.7) ? random.between(0, 200) : random.between(0, 8_000)),
+    startsAtMs: Math.round(random.chance(0.7) ? random.between(0, 200) : random.between(0, 8_000)) + lateMs,
   }));
 }
 

@@ -1,12 +1,13 @@
 /**
  * A spawner without processes of the real machine: it speaks src/protocol/spawner.ts, and what it runs is in the truth.
  *
- * Owns: the tasks that run below it.
+ * Owns: the tasks that run below it. Those that wait for a slot are in the real queue.
  * 1. Each start is answered by `failed`, or by `started` and later exactly one `ended`.
  * 2. However it ends, everything below it is dead first; its worker hears of it after its last words.
  */
 
 import type { FromSpawner, KillTask, StartTask, TaskEnded, ToSpawner } from '../src/protocol/spawner.ts';
+import { SlotQueue } from '../src/spawner/slot-queue.ts';
 import type { SpawnerHandle, SpawnerListener } from '../src/worker/shell.ts';
 import type { MemoryOutputFiles } from '../test/controller/memory-files.ts';
 import { type Fate, fateOf, natureOf, outputOf, type TaskNature } from './fate.ts';
@@ -24,8 +25,6 @@ interface Task {
   readonly nature: TaskNature;
   readonly real: RealProcess;
   readonly startedAt: number;
-  readonly out: number;
-  readonly err: number;
   signalled: TaskEnded['signalled'];
 }
 
@@ -43,19 +42,29 @@ export interface SpawnerPlace {
   now(): number;
   /** It and all below it are dead. */
   onDead(): void;
+  /** So many slots there are from now on. */
+  onSlots(count: number): void;
 }
 
 export class VirtualSpawner implements SpawnerHandle {
   readonly #place: SpawnerPlace;
   readonly #listener: SpawnerListener;
   readonly #tasks = new Map<number, Task>();
+  readonly #queue: SlotQueue;
   #outbox: FromSpawner[] = [];
+  #isWriting = false;
   #isStopping = false;
   #renewals = 0;
 
   constructor(place: SpawnerPlace, listener: SpawnerListener) {
     this.#place = place;
     this.#listener = listener;
+    this.#queue = new SlotQueue({
+      pass: (message) => this.#handle(message),
+      forgetFile: () => {},
+      send: (message) => this.#say(message),
+      wake: () => this.#write(),
+    });
     place.kernel.post(place.process, place.random.between(1, 60), 'begin', () =>
       this.#say({ t: 'ready', pid: 1, launcher: 'node' }),
     );
@@ -70,7 +79,10 @@ export class VirtualSpawner implements SpawnerHandle {
     if (!worker.isAlive) return;
     const what = `from worker: ${JSON.stringify(messages.map(brief))}`;
     kernel.post(process, pipeMs, what, () => {
-      for (const message of messages) this.#handle(message);
+      for (const message of messages) {
+        if (message.t === 'slots') this.#place.onSlots(message.count);
+        this.#queue.handle(message);
+      }
     });
   }
 
@@ -118,10 +130,9 @@ export class VirtualSpawner implements SpawnerHandle {
   #check({ key }: StartTask): void {
     const { kernel, process, random, machine } = this.#place;
     const at = this.#place.now();
-    const range = { from: 0, to: 0 };
-    this.#say({ t: 'started', key, pid: 1, at, out: 0, err: 0 });
+    const none = { bytes: 0, tail: '' };
     kernel.post(process, random.between(1, 30), `check ${-key} ends`, () =>
-      this.#say({ t: 'ended', key, exit: machine.isSick ? 1 : 0, cpuMs: 0, wallMs: 1, out: range, err: range }),
+      this.#say({ t: 'ended', key, exit: machine.isSick ? 1 : 0, cpuMs: 0, wallMs: 1, at, out: none, err: none }),
     );
   }
 
@@ -129,17 +140,18 @@ export class VirtualSpawner implements SpawnerHandle {
     if (start.key < 0) return this.#check(start);
     const { kernel, truth, random, files, process, instance, machine } = this.#place;
     const { key, command, stdout, stderr } = start;
-    if (this.#isStopping) return this.#say({ t: 'failed', key, code: 'other', message: 'stopping', permanent: false });
+    const stopping = { code: 'other', message: 'stopping', permanent: false } as const;
+    if (this.#isStopping) return this.#queue.onMessage({ t: 'failed', key, ...stopping });
     const nature = natureOf(command);
     const fate = machine.isBad ? badFate : fateOf(nature, key, random);
-    if (fate.type === 'unstartable') return this.#say({ t: 'failed', key, ...fate.failure });
+    if (fate.type === 'unstartable') return this.#queue.onMessage({ t: 'failed', key, ...fate.failure });
     const real = { attempt: key, task: nature.task, machine: process.machine, instance, startedAt: kernel.now };
     const at = this.#place.now();
-    const task = { start, nature, real, startedAt: at, out: files.size(stdout.path), err: files.size(stderr.path) };
-    const running: Task = { ...task, signalled: undefined };
+    const running: Task = { start, nature, real, startedAt: at, signalled: undefined };
     this.#tasks.set(key, running);
     truth.start(real);
-    this.#say({ t: 'started', key, pid: 1, at, out: running.out, err: running.err });
+    for (const { path } of [stdout, stderr]) files.empty(path);
+    this.#queue.onMessage({ t: 'started', key, pid: 1, at, files: { stdout: stdout.path, stderr: stderr.path } });
     if (nature.bytes > 0) files.append(stdout.path, outputOf(nature, key));
     const { exit, signal } = fate;
     const how = exit === undefined ? { signal: signal ?? sigkill } : { exit };
@@ -169,16 +181,16 @@ export class VirtualSpawner implements SpawnerHandle {
   }
 
   #end(task: Task, how: Pick<TaskEnded, 'exit' | 'signal'>): void {
-    const { start, startedAt, real, out, err, signalled } = task;
+    const { start, startedAt, real, signalled } = task;
     const { key, stdout, stderr } = start;
     if (this.#tasks.get(key) !== task) return;
     const { files, truth } = this.#place;
     this.#tasks.delete(key);
     truth.end(real);
-    this.#say({
-      ...{ t: 'ended', key, ...how, cpuMs: 0, wallMs: Math.max(0, this.#place.now() - startedAt) },
-      out: { from: out, to: files.size(stdout.path) },
-      err: { from: err, to: files.size(stderr.path) },
+    this.#queue.onMessage({
+      ...{ t: 'ended', key, ...how, cpuMs: 0, wallMs: Math.max(0, this.#place.now() - startedAt), at: startedAt },
+      out: files.endOf(stdout.path),
+      err: files.endOf(stderr.path),
       ...(signalled === undefined ? {} : { signalled }),
     });
     this.#exitIfStopped();
@@ -198,10 +210,16 @@ export class VirtualSpawner implements SpawnerHandle {
 
   #say(message: FromSpawner): void {
     this.#outbox.push(message);
-    if (this.#outbox.length > 1) return;
+    this.#write();
+  }
+
+  #write(): void {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
     const { kernel, process, worker } = this.#place;
     kernel.post(process, 0, 'writes', () => {
-      const messages = this.#outbox;
+      this.#isWriting = false;
+      const messages = [...this.#outbox, ...this.#queue.takeStarts()];
       this.#outbox = [];
       const what = `from spawner: ${JSON.stringify(messages)}`;
       kernel.post(worker, pipeMs, what, () => this.#listener.onMessages(messages));
@@ -213,6 +231,6 @@ const badFate: Fate = { type: 'runs', ms: 5, exit: 1 };
 
 /** What a timeline needs of a message. */
 function brief(message: ToSpawner): object {
-  if (message.t === 'start') return { t: message.t, key: message.key };
+  if (message.t === 'start' || message.t === 'queue') return { t: message.t, key: message.key };
   return message.t === 'env' ? { t: message.t, id: message.id } : message;
 }

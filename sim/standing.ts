@@ -86,16 +86,23 @@ export class Standing {
 
   /** 15: when the wait is over, whoever runs something has said what it runs, or is known to be absent. */
   #checkWait(shell: ControllerShell): void {
-    const { sessions, cluster } = shell.controller;
+    const { sessions } = shell.controller;
     const isWaiting = sessions.isWaiting(shell.now());
     const isOver = this.#wasWaiting && !isWaiting;
     this.#wasWaiting = isWaiting;
-    if (!isOver) return;
+    if (isOver) this.checkKnown(shell, 'the wait is over');
+  }
+
+  /** 15: also where no wait was held to be needed. */
+  checkKnown({ controller: { cluster } }: ControllerShell, what: string): void {
     const known = new Set([...cluster.liveWorkers.values()].map(({ instance }) => instance));
     for (const { attempt, instance, machine, startedAt } of this.#world.truth.live) {
-      const isExcused = this.#hosts.get(machine)?.excused.has(instance) || this.#past.excuses(startedAt);
+      const isExcused =
+        this.#hosts.get(machine)?.excused.has(instance) ||
+        this.#past.excuses(startedAt) ||
+        this.#past.isUnheardOf(instance);
       if (known.has(instance) || isExcused) continue;
-      this.#world.kernel.fail('15', `the wait is over, and attempt ${attempt} runs on ${machine}, which is not known`);
+      this.#world.kernel.fail('15', `${what}, and attempt ${attempt} runs on ${machine}, which is not known`);
     }
   }
 }

@@ -7,7 +7,7 @@ export const unreachable: readonly RegExp[] = [
   // Given by the controller in one state only.
   /^task\.(?!waiting)\w+\.satisfy$/,
   /^task\.(?!queued)\w+\.(launch|complete)$/,
-  /^task\.(?!triaging)\w+\.triage$/,
+  /^task\.(?!triaging|cancelled|queued|running|done|failed)\w+\.triage$/,
   /^workflow\.(?!queued)\w+\.admit$/,
   /^workflow\.(?!instantiating)\w+\.instantiate$/,
   /^workflow\.(?!launched)\w+\.schedule$/,

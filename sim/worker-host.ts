@@ -20,7 +20,6 @@ import { VirtualSpawner } from './spawner.ts';
 import type { Truth } from './truth.ts';
 
 const endMarginMs = 1_500;
-const pipeMsMost = 1;
 const goodbyeMs = 20;
 const comeBackMs = 1_000;
 const lockPollMs = 100;
@@ -50,8 +49,8 @@ export class WorkerHost {
   /** Instances whose spawner, or all of it, had no CPU: what they run may outlive their deadline. */
   readonly excused = new Set<string>();
   wallOffsetMs = 0;
-  /** As the worker was told; it may have started more just before. */
-  #slots = { now: 0, before: 0, since: 0 };
+  /** As its spawner was told. */
+  #slots = 0;
   /** Whether commands of health checks fail, and whether tasks do. */
   isSick = false;
   isBad = false;
@@ -77,12 +76,7 @@ export class WorkerHost {
 
   /** How many tasks may run that start now. */
   get slotsMax(): number {
-    const { now, before, since } = this.#slots;
-    return this.#context.kernel.now - since > pipeMsMost ? now : Math.max(now, before);
-  }
-
-  resize(slots: number): void {
-    this.#slots = { now: slots, before: this.#slots.now, since: this.#context.kernel.now };
+    return this.#slots;
   }
 
   /** As its worker's process reads its clock. */
@@ -161,7 +155,7 @@ export class WorkerHost {
     const { shard, slots, isStanding, driftPpm } = this.plan;
     const clock = virtualClock(kernel, this.process, { offsetMs: this.wallOffsetMs, driftPpm });
     this.#clock = clock;
-    this.#slots = { now: slots, before: 0, since: kernel.now };
+    this.#slots = slots;
     const now = clock.now();
     this.instance = `${Math.round(kernel.now)}-${this.machine}.${++this.#instances}`;
     this.#isLeaving = false;
@@ -201,6 +195,9 @@ export class WorkerHost {
       {
         ...{ kernel, truth, random: random.fork('fates'), files, process, worker: this.process },
         ...{ instance: this.instance, machine: this, now: () => clock.now(), onDead: () => this.#onSpawnerDead?.() },
+        onSlots: (count) => {
+          this.#slots = count;
+        },
       },
       listener,
     );

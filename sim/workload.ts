@@ -4,6 +4,7 @@ import { type EdgeKind, lossPolicies } from '../src/model/states.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../src/protocol/spec.ts';
 import type { TaskNature } from './fate.ts';
 import { beginning } from './kernel.ts';
+import type { SeedKind } from './kinds.ts';
 import type { Random } from './random.ts';
 
 export const operationTypes = [
@@ -61,6 +62,8 @@ export interface ClientPlan {
   readonly startsAtMs: number;
   readonly spec: WorkflowSpec;
   readonly batches: readonly TaskBatch[];
+  /** All in one request. */
+  readonly isWhole: boolean;
   /** Between two batches. */
   readonly pauseMs: number;
   /** It goes silent before it closes. */
@@ -73,42 +76,56 @@ export interface ClientPlan {
 }
 
 interface Kind {
-  readonly isLarge: boolean;
+  readonly kind: SeedKind;
   readonly isEndless: boolean;
 }
 
 interface Extent {
-  readonly isLarge: boolean;
+  readonly kind: SeedKind;
   readonly faultyMs: number;
 }
 
 export function drawClients(random: Random, extent: Extent): ClientPlan[] {
-  const count = extent.isLarge ? random.integer(1, 2) : random.integer(1, 4);
+  const count = extent.kind === 'large' ? random.integer(1, 2) : random.integer(1, 4);
   return Array.from({ length: count }, (_, index) => drawClient(random.fork(index), `c${index + 1}`, extent));
 }
 
-function drawClient(random: Random, name: string, { isLarge, faultyMs }: Extent): ClientPlan {
+function drawClient(random: Random, name: string, { kind, faultyMs }: Extent): ClientPlan {
+  const isLarge = kind === 'large';
+  const isSick = kind === 'sick';
+  const isEarly = kind === 'forgotten' || kind === 'late';
   const open = random.chance(0.2);
   const isEndless = !isLarge && random.chance(0.04);
-  const size = isLarge ? random.integer(300, 900) : Math.round(random.logarithmic(1, 40));
+  const few = Math.round(random.logarithmic(isSick ? 15 : 1, 40));
+  const size = isLarge ? random.integer(300, 900) : few;
   const spec: WorkflowSpec = {
     ...{ name, cwd: '/', shell: '/bin/sh', env: random.chance(0.2) ? { A: 'b' } : {} },
-    ...{ maxAttempts: random.integer(1, 3), terminationMs: random.pick([0, 100, 2_000]) },
+    ...{ maxAttempts: random.integer(1, 3), terminationMs: isSick ? 2_000 : random.pick([0, 100, 2_000]) },
     ...{ failFast: random.chance(0.2), open },
     ...(random.chance(0.15) || isEndless ? { timeoutMs: random.integer(50, 3_000) } : {}),
     ...(random.chance(0.3) ? { onLost: random.pick(lossPolicies) } : {}),
   };
+  const early = random.chance(0.2) ? drawOperations(random.fork('early'), size, 3, earlyTypes) : [];
+  const withClose = random.chance(0.2) ? drawOperations(random.fork('with close'), size, 3, operationTypes) : [];
+  // Taken back in the same moment in which it is to begin.
+  const regretted = random.chance(0.5) ? early.filter(({ type }) => type === 'cancel-task') : [];
+  const batches = drawBatches(random.fork('tasks'), name, size, { kind, isEndless });
   const isRegretful = random.chance(isLarge ? 0.3 : 0.7);
   return {
     name,
-    startsAtMs: Math.round(random.between(0, faultyMs * 0.5)),
+    startsAtMs: Math.round(random.between(0, isEarly ? 5_000 : faultyMs * 0.5)),
     spec,
-    batches: drawBatches(random.fork('tasks'), name, size, { isLarge, isEndless }),
+    batches,
+    isWhole: batches.length === 1 && random.chance(0.3),
     pauseMs: random.pick([0, 0, 5, 500]),
     isForgetful: random.chance(0.04),
-    early: random.chance(0.2) ? drawOperations(random.fork('early'), size, 3, earlyTypes) : [],
-    withClose: random.chance(0.2) ? drawOperations(random.fork('with close'), size, 3, operationTypes) : [],
-    bursts: isRegretful ? drawBursts(random.fork('bursts'), size, faultyMs) : [],
+    early,
+    withClose: [...regretted.map(({ index }) => ({ type: 'retry-task', index }) as const), ...withClose],
+    bursts: isSick
+      ? drawMeddling(random.fork('bursts'), size)
+      : isRegretful
+        ? drawBursts(random.fork('bursts'), size, faultyMs)
+        : [],
   };
 }
 
@@ -119,6 +136,17 @@ function drawOperations(random: Random, size: number, most: number, types: reado
   }));
 }
 
+/** With single tasks, all the time. */
+function drawMeddling(random: Random, size: number): Burst[] {
+  return Array.from({ length: random.integer(1, 12) }, () => ({
+    afterMs: Math.round(random.logarithmic(1, 3_000)),
+    operations: Array.from({ length: random.integer(1, 8) }, () => ({
+      type: random.pick(['cancel-task', 'cancel-task', 'retry-task', 'retry-failed'] as const),
+      index: random.integer(1, size),
+    })),
+  }));
+}
+
 function drawBursts(random: Random, size: number, faultyMs: number): Burst[] {
   return Array.from({ length: random.integer(1, 7) }, () => ({
     afterMs: Math.round(random.logarithmic(1, faultyMs / 3)),
@@ -126,16 +154,29 @@ function drawBursts(random: Random, size: number, faultyMs: number): Burst[] {
   }));
 }
 
-function drawBatches(random: Random, name: string, most: number, { isLarge, isEndless }: Kind): TaskBatch[] {
-  const shape = random.pick(['array', 'array', 'chain', 'diamond', 'random'] as const);
-  const usualMs = isLarge ? random.pick([200, 2_000]) : drawUsualMs(random);
+function drawBatches(random: Random, name: string, most: number, { kind, isEndless }: Kind): TaskBatch[] {
+  const isLarge = kind === 'large';
+  const isSick = kind === 'sick';
+  const usualShape = random.pick(['array', 'array', 'chain', 'diamond', 'random'] as const);
+  const shape = isSick ? random.pick(['array', 'anyhow'] as const) : usualShape;
+  const mediumMs = isSick ? random.logarithmic(300, 6_000) : drawUsualMs(random);
+  const longMs = random.between(shortMsMax, 3 * shortMsMax);
+  // Long enough to run when the end of the first attempt comes.
+  const lateMs = random.between(5_000, 16_000);
+  const known: Readonly<Partial<Record<SeedKind, number>>> = {
+    large: random.pick([200, 2_000]),
+    forgotten: longMs,
+    late: lateMs,
+  };
+  const usualMs = known[kind] ?? mediumMs;
   const size = usualMs > shortMsMax ? Math.min(most, longTasksMax) : most;
   const character = {
-    fails: random.pick([0, 0.05, 0.3]),
+    fails: isSick ? 0 : random.pick([0, 0.05, 0.3]),
     unstartable: random.pick([0, 0, 0.05]),
-    stubborn: random.pick([0, 0.3]),
+    stubborn: isSick ? 0.6 : random.pick([0, 0.3]),
     large: !isLarge && random.chance(0.4) ? 0.2 : 0,
     isEndless,
+    hasLatest: isSick ? 0.3 : random.pick([0, 0, 0, 0.03, 0.3]),
   };
   const tasks = Array.from({ length: size }, (_, at) => drawTask(random, `${name}.${at + 1}`, usualMs, character));
   if (shape === 'diamond' && size > 2) tasks[size - 1] = random.chance(0.5) ? {} : { check: true };
@@ -165,6 +206,7 @@ interface Character {
   readonly large: number;
   /** They end by KILL alone, when their time is up. */
   readonly isEndless: boolean;
+  readonly hasLatest: number;
 }
 
 const endlessMs = 36_000_000;
@@ -179,7 +221,7 @@ function drawTask(random: Random, task: string, usualMs: number, character: Char
   const latest = Math.floor(beginning + random.between(0, 60_000));
   return {
     command: JSON.stringify(nature),
-    ...(random.chance(0.03) ? { until: latest } : {}),
+    ...(random.chance(character.hasLatest) ? { until: latest } : {}),
     ...(random.chance(0.1) ? { maxAttempts: random.integer(1, 4) } : {}),
   };
 }
@@ -207,6 +249,7 @@ function drawEdges(random: Random, shape: string, size: number): EdgeSpec[] {
     .filter(() => random.chance(0.6))
     .map((child) => {
       const parent = random.integer(1, child - 1);
-      return edge(parent, parent, child, kind());
+      // After any end: what has run waits again when both are retried.
+      return edge(parent, parent, child, shape === 'anyhow' ? 'any' : kind());
     });
 }

@@ -63,5 +63,6 @@ export class World implements Parts {
       crash: (why) => controller.crash(why, 300),
     };
     controller.onRecovered = (shell) => checks.onRecovered(shell);
+    controller.onTurn = () => checks.onTurn();
   }
 }

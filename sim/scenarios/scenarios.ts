@@ -40,7 +40,7 @@ function clientOf(name: string, { tasks, taskMs, nature = {}, terminationMs = 1_
     command: JSON.stringify({ ...usual, task: `${name}.${at + 1}` }),
   }));
   return {
-    ...{ name, startsAtMs: 20, pauseMs: 0, isForgetful: false, early: [], withClose: [], bursts },
+    ...{ name, startsAtMs: 20, isWhole: false, pauseMs: 0, isForgetful: false, early: [], withClose: [], bursts },
     spec: { cwd: '/', shell: '/bin/sh', env: {}, maxAttempts: 1, terminationMs, failFast: false, open: false },
     batches: [{ tasks: specs, edges: [] }],
   };
@@ -118,6 +118,11 @@ export const scenarios: Readonly<Record<string, Plan>> = {
   }),
   /** The store is restored, and one of two workers that it does not know can't say so. */
   'cut-off-in-restore': planOf({ ...forLong, workers: [late, late], faults: restored }),
+  /** So it is, and the other one is away when those who are there may agree. */
+  'nobody-there': planOf({
+    ...{ ...forLong, workers: [late, late] },
+    faults: [...restored, { kind: 'crash-worker', atMs: 8_500, worker: 1, ms: 800 }],
+  }),
   /** So it is, and the controller that waits for it crashes. */
   'crash-in-wait': planOf({
     ...{ ...forLong, workers: [late, late] },

@@ -63,6 +63,8 @@ export class MemoryEnvironment implements CliEnv {
     yield Buffer.from(content);
   }
 
+  staySmall(): void {}
+
   onSignal(listener: (signal: StopSignal) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

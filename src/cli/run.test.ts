@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../test/controller/eventually.ts';
 import { type InProcessController, startController } from '../../test/controller/in-process.ts';
 import { workflowId } from '../model/ids.ts';
+import { submitTasksMax } from '../model/limits.ts';
 import { CliBench } from './bench.testing.ts';
 
 const clearToEnd = '\u001b[K';
@@ -124,7 +125,7 @@ describe('run', () => {
   });
 
   it('aborts what it had registered of a long file that turns out bad', async () => {
-    bench.env.stdin = `${'echo 1\n'.repeat(2_000)}#DROVER NONSENSE\n`;
+    bench.env.stdin = `${'echo 1\n'.repeat(submitTasksMax)}#DROVER NONSENSE\n`;
     expect(await bench.drover('run', '-')).toBe(2);
     expect(await workflows()).toMatchObject([{ id: 'w1', state: 'aborted', run: 0, attemptsEnded: 0 }]);
   });

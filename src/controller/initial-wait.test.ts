@@ -7,6 +7,8 @@ const timeouts = presets.cluster;
 const { heartbeatMs, heartbeatGraceMs, loseAfterMs, marginMs } = timeouts;
 const waitMs = heartbeatMs + heartbeatGraceMs + loseAfterMs + marginMs;
 const now = 1_000;
+/** When those who are there may agree. */
+const later = now + heartbeatMs + heartbeatGraceMs;
 
 const markOf = (version: number, ...instances: string[]): SetMark => {
   const hash = new WorkerSetHash();
@@ -34,26 +36,27 @@ describe('the initial wait', () => {
   it('E17: ends when all that echo the same set have come, and only then', () => {
     const wait = waitOf();
     wait.onHeartbeat('a', markOf(4, 'a', 'b'), now);
-    expect(wait.endIfAgreed(['a'], now)).toBe(false);
+    expect(wait.endIfAgreed(['a'], later)).toBe(false);
     wait.onHeartbeat('b', markOf(4, 'a', 'b'), now);
-    expect(wait.endIfAgreed(['a'], now)).toBe(false);
-    expect(wait.endIfAgreed(['a', 'b'], now)).toBe(true);
-    expect(wait.isOn(now)).toBe(false);
+    expect(wait.endIfAgreed(['a'], later)).toBe(false);
+    expect(wait.endIfAgreed(['a', 'b'], later - 1)).toBe(false);
+    expect(wait.endIfAgreed(['a', 'b'], later)).toBe(true);
+    expect(wait.isOn(later)).toBe(false);
   });
 
   it('E17: newcomers without an echo neither end nor prolong it', () => {
     const wait = waitOf();
     wait.onHeartbeat('a', markOf(4, 'a'), now);
     wait.onHeartbeat('n', undefined, now);
-    expect(wait.endIfAgreed(['n'], now)).toBe(false);
-    expect(wait.endIfAgreed(['n', 'a'], now)).toBe(true);
+    expect(wait.endIfAgreed(['n'], later)).toBe(false);
+    expect(wait.endIfAgreed(['n', 'a'], later)).toBe(true);
   });
 
   it('E17: goes on when workers remember different sets', () => {
     const wait = waitOf();
     wait.onHeartbeat('a', markOf(5, 'a', 'b'), now);
     wait.onHeartbeat('b', markOf(4, 'b'), now);
-    expect(wait.endIfAgreed(['a', 'b'], now)).toBe(false);
+    expect(wait.endIfAgreed(['a', 'b'], later)).toBe(false);
   });
 
   it('counts the first echo of an instance only: later ones are this controller’s own', () => {
@@ -66,6 +69,6 @@ describe('the initial wait', () => {
   it('does not end by agreement when nobody is there', () => {
     const wait = waitOf();
     wait.onHeartbeat('a', markOf(4), now);
-    expect(wait.endIfAgreed([], now)).toBe(false);
+    expect(wait.endIfAgreed([], later)).toBe(false);
   });
 });

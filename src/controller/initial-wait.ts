@@ -16,6 +16,8 @@ export class InitialWait {
   readonly #echoes = new Map<string, SetMark>();
   readonly #seen = new Set<string>();
   #until = 0;
+  /** No sooner do they count as agreed: one that joined last may be known to itself alone, and be on its way. */
+  #agreesAt = 0;
 
   constructor(timeouts: Timeouts, own: Lineage) {
     this.#timeouts = timeouts;
@@ -30,8 +32,14 @@ export class InitialWait {
     this.#echoes.set(instance, echo);
     if (!isNewer(echo, this.#own) || this.isOn(now)) return false;
     const { heartbeatMs, heartbeatGraceMs, loseAfterMs, marginMs } = this.#timeouts;
-    this.#until = now + heartbeatMs + heartbeatGraceMs + loseAfterMs + marginMs;
+    this.#agreesAt = now + heartbeatMs + heartbeatGraceMs;
+    this.#until = this.#agreesAt + loseAfterMs + marginMs;
     return true;
+  }
+
+  /** Given by the controller that found the store to be a restored one, and named it anew, before it did so. */
+  #isPremature({ scheduler, generation }: SetMark): boolean {
+    return scheduler === this.#own.generation && generation !== scheduler;
   }
 
   get endsAt(): number {
@@ -44,11 +52,11 @@ export class InitialWait {
 
   /** Ends it when those who echoed agree, and have all come and said what they run. Returns whether it did. */
   endIfAgreed(known: Iterable<string>, now: number): boolean {
-    if (!this.isOn(now)) return false;
+    if (!this.isOn(now) || now < this.#agreesAt) return false;
     const present = new WorkerSetHash();
     for (const instance of known) if (this.#echoes.has(instance)) present.add(instance);
     if (present.count === 0) return false;
-    for (const echo of this.#echoes.values()) if (!present.isThatOf(echo)) return false;
+    for (const echo of this.#echoes.values()) if (!present.isThatOf(echo) || this.#isPremature(echo)) return false;
     this.#until = 0;
     return true;
   }

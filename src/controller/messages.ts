@@ -11,6 +11,8 @@ export type LinkId = number;
 
 export type Request =
   | { readonly type: 'register'; readonly spec: WorkflowSpec }
+  /** Registers, extends and closes in one turn: all of it is durable at once. */
+  | { readonly type: 'submit'; readonly spec: WorkflowSpec; readonly batch: TaskBatch }
   | { readonly type: 'extend'; readonly workflow: WorkflowId; readonly batch: TaskBatch }
   | { readonly type: 'close' | 'abort' | 'cancel'; readonly workflow: WorkflowId }
   | { readonly type: 'halt'; readonly workflow: WorkflowId; readonly mode: HaltMode }
@@ -93,4 +95,6 @@ export interface StepResult extends Batch {
   readonly effects: readonly Effect[];
   /** There is more to do at once, without a further input. */
   readonly isUnfinished: boolean;
+  /** So many attempts may end before one of those who spoke has less to do than it can; as long, what they say may wait. */
+  readonly spare: number;
 }

@@ -32,6 +32,9 @@ type Question = { readonly link: LinkId } & (
 export class OutputPulls {
   readonly #custody: OutputCustody;
   readonly #links = new Map<WorkerId, LinkId>();
+  readonly #workers = new Map<LinkId, WorkerId>();
+  /** Of whom a stretch is asked for. */
+  readonly #asked = new Set<WorkerId>();
   readonly #questions = new Map<number, Question>();
   readonly #missing = new Map<WorkerId, Pull[]>();
   #lastRequest = 0;
@@ -58,16 +61,21 @@ export class OutputPulls {
 
   onOpened(worker: WorkerId, link: LinkId, effects: Effect[]): void {
     this.#links.set(worker, link);
+    this.#workers.set(link, worker);
     this.#ask(worker, effects);
   }
 
   onClosed(link: LinkId, effects: Effect[]): void {
-    for (const [worker, open] of this.#links) if (open === link) this.#links.delete(worker);
+    const worker = this.#workers.get(link);
+    this.#workers.delete(link);
+    if (worker !== undefined && this.#links.get(worker) === link) this.#links.delete(worker);
     for (const [request, question] of this.#questions) {
       if (question.link !== link) continue;
       this.#questions.delete(request);
-      if (question.for === 'custody') this.#ask(question.worker, effects);
-      else effects.push({ type: 'reply', ticket: question.ticket, reply: { type: 'output', live: undefined } });
+      if (question.for === 'custody') {
+        this.#asked.delete(question.worker);
+        this.#ask(question.worker, effects);
+      } else effects.push({ type: 'reply', ticket: question.ticket, reply: { type: 'output', live: undefined } });
     }
   }
 
@@ -99,7 +107,10 @@ export class OutputPulls {
     if (question === undefined || question.link !== link) return;
     this.#questions.delete(request);
     const content = isGone ? undefined : Buffer.from(data, 'base64');
-    if (question.for === 'custody') return this.#onPulled(question.worker, question.pull, content, effects);
+    if (question.for === 'custody') {
+      this.#asked.delete(question.worker);
+      return this.#onPulled(question.worker, question.pull, content, effects);
+    }
     const live = content === undefined ? undefined : { data: content, bytes, isOpen };
     effects.push({ type: 'reply', ticket: question.ticket, reply: { type: 'output', live } });
   }
@@ -114,10 +125,8 @@ export class OutputPulls {
   #ask(worker: WorkerId, effects: Effect[]): void {
     const pull = this.#missing.get(worker)?.[0];
     const link = this.#links.get(worker);
-    if (pull === undefined || link === undefined) return;
-    for (const question of this.#questions.values()) {
-      if (question.for === 'custody' && question.worker === worker) return;
-    }
+    if (pull === undefined || link === undefined || this.#asked.has(worker)) return;
+    this.#asked.add(worker);
     const request = this.#question({ link, for: 'custody', worker, pull });
     const { attempt, stream, offset, end } = pull;
     const limit = Math.min(outputChunkBytesMax, end - offset);

@@ -34,4 +34,4 @@ export class Phases {
 /** Whether an input is part of the making of a workflow. */
 export const isSubmission = (input: Input): boolean => input.type === 'request' && submissions.has(input.request.type);
 
-const submissions: ReadonlySet<string> = new Set(['register', 'extend', 'close']);
+const submissions: ReadonlySet<string> = new Set(['register', 'submit', 'extend', 'close']);

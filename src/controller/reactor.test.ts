@@ -110,6 +110,27 @@ class Bench {
   }
 }
 
+describe('a whole workflow in one request', () => {
+  it('is registered, filled, closed and launched in one turn', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    const batch = { tasks: [{ command: 'a' }, { command: 'b' }], edges: [] };
+    bench.last = bench.step({ type: 'request', ticket: 1, request: { type: 'submit', spec, batch } });
+    expect(bench.launches()).toEqual([1, 2]);
+    expect(bench.last.effects).toContainEqual({
+      ...{ type: 'reply', ticket: 1, reply: { type: 'registered', workflow: w1 } },
+    });
+  });
+
+  it('is aborted whole when its batch is refused', () => {
+    const bench = new Bench();
+    const edges = [{ parents: [2, 2], children: [1, 1], after: 'any' }] as const;
+    const batch = { tasks: [{ command: 'a' }, { command: 'b' }], edges: [...edges] as never };
+    expect(bench.request({ type: 'submit', spec, batch })).toMatchObject({ type: 'refuse' });
+    expect(bench.cluster.workflow(w1).state).toBe('aborted');
+  });
+});
+
 describe('the controller with a worker', () => {
   it('E25, E38, E63: sends nothing to run before the worker said what it runs and has passed a health check', () => {
     const bench = new Bench();

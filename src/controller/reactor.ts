@@ -9,11 +9,12 @@
  */
 import type { Cluster } from '../core/cluster.ts';
 import { launchTasks } from '../core/scheduler/launch.ts';
+import { overdueAttempts } from '../core/scheduler/rebalance.ts';
 import { nextDeadline, settle } from '../core/settle.ts';
 import { Turn } from '../core/turn.ts';
 import { DroverError } from '../model/errors.ts';
 import type { AttemptId } from '../model/ids.ts';
-import { commitRowsMax } from '../model/limits.ts';
+import { commitRowsMax, overdueMs } from '../model/limits.ts';
 import { presets, type Timeouts } from '../model/timeouts.ts';
 import { journal } from './journal.ts';
 import type { Effect, Input, Launch, StepResult } from './messages.ts';
@@ -50,6 +51,7 @@ export class Controller {
   readonly cluster: Cluster;
   readonly sessions: WorkerSessions;
   readonly #custody: OutputCustody;
+  #rebalanceAt = 0;
 
   constructor({ cluster, outputEnd, settings, ...lineage }: ControllerStart) {
     this.cluster = cluster;
@@ -66,6 +68,7 @@ export class Controller {
     const isUnsettled = settle(turn, commitRowsMax);
     this.#tellWorkers(turn, effects);
     const isCut = this.sessions.isWaiting(now) ? false : this.#launch(turn, effects);
+    if (!isCut) this.#rebalance(now, effects);
     effects.push(...journal(turn.changes, this.cluster));
     this.sessions.version += turn.changes.length;
     const { pieces, writes } = this.#custody.take();
@@ -80,6 +83,7 @@ export class Controller {
       writes,
       effects,
       isUnfinished: isUnsettled || isCut,
+      spare: this.sessions.takeSpare(),
     };
   }
 
@@ -120,10 +124,16 @@ export class Controller {
         if (attempt !== undefined) cancelled.push(attempt);
       }
       if (change.type === 'worker-barred' && change.bar !== undefined)
-        this.sessions.stops.retract(change.worker, effects);
+        this.sessions.stops.retractFrom(change.worker, effects);
       if (change.type === 'workflow-halt-mode') this.sessions.stops.halt(change.workflow, change.mode, effects);
     }
     this.sessions.stops.kill(cancelled, 'cancel', effects);
+  }
+
+  #rebalance(now: number, effects: Effect[]): void {
+    if (now < this.#rebalanceAt && now > this.#rebalanceAt - overdueMs) return;
+    this.#rebalanceAt = now + overdueMs;
+    this.sessions.stops.retract(overdueAttempts(this.cluster, now), effects);
   }
 
   /** Returns whether there is more to launch. */

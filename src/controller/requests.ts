@@ -41,7 +41,9 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
   const { turn } = context;
   switch (request.type) {
     case 'register':
-      return register(context, request.spec);
+      return { type: 'registered', workflow: register(context, request.spec) };
+    case 'submit':
+      return submit(context, request.spec, request.batch);
     case 'extend':
       return extend(context, request.workflow, request.batch);
     case 'close':
@@ -83,7 +85,20 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
   }
 }
 
-function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Reply {
+/** What is refused leaves an aborted workflow, as it does when a definer registers and then fails. */
+function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch): Reply {
+  const workflow = register(context, spec);
+  try {
+    extend(context, workflow, batch);
+  } catch (error) {
+    abortWorkflow(context.turn, workflow);
+    throw error;
+  }
+  closeWorkflow(context.turn, workflow);
+  return { type: 'registered', workflow };
+}
+
+function register({ turn, collected }: RequestContext, spec: WorkflowSpec): WorkflowId {
   let environmentBytes = 0;
   for (const [key, value] of Object.entries(spec.env))
     environmentBytes += Buffer.byteLength(key) + Buffer.byteLength(value);
@@ -94,7 +109,7 @@ function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Repl
   const loss = onLost === undefined ? {} : { onLost };
   const workflow = registerWorkflow(turn, { maxAttempts, failFast, open, adjusts: false, ...loss });
   collected.specs.push({ workflow, spec });
-  return { type: 'registered', workflow };
+  return workflow;
 }
 
 function extend({ turn, collected }: RequestContext, workflow: WorkflowId, { tasks, edges }: TaskBatch): Reply {

@@ -4,10 +4,12 @@
  * 1. One turn at a time: step, commit, perform. Inputs that come meanwhile make up the next one (group commit).
  * 2. A commit that fails ends the process: memory never runs ahead of a disk that said no.
  * 3. A reader sees only what is durable.
+ * 4. While workers have work to spare their messages wait for `turnPauseMs`, or until half of it may have ended; nothing
+ *    else waits.
  */
 import type { Cluster } from '../core/cluster.ts';
 import { DroverError } from '../model/errors.ts';
-import { commitRowsMax, frameBytesMax, inputsMax } from '../model/limits.ts';
+import { commitRowsMax, frameBytesMax, inputsMax, turnPauseMs } from '../model/limits.ts';
 import type { Clock, Link, LinkListener, Log, Timer } from '../platform/env.ts';
 import { decodeFromWorker, encodeFrames, type FromWorker, type Order, type ToWorker } from '../protocol/worker.ts';
 import type { Store, TaskDefinition } from '../store/store.ts';
@@ -59,6 +61,13 @@ export class ControllerShell {
   #inputs: Input[] = [];
   #turn: Promise<void> | undefined;
   #timer: Timer | undefined;
+  /** Until then, and as long as no more attempts end and nothing else comes, the messages of workers wait. */
+  #calmUntil = 0;
+  #spare = 0;
+  #pause: Timer | undefined;
+  /** Of attempts, among the inputs. */
+  #ends = 0;
+  #isPressing = false;
   #lastTicket = 0;
   #lastLink = 0;
   #isClosed = false;
@@ -137,6 +146,7 @@ export class ControllerShell {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
+    this.#pause?.cancel();
     while (this.#turn !== undefined) await this.#turn;
     for (const { link } of this.#links.values()) link.close('the controller ends');
     for (const watcher of this.#watchers) watcher();
@@ -146,10 +156,13 @@ export class ControllerShell {
 
   #onText(id: LinkId, link: Link, text: string): void {
     try {
-      for (const message of decodeFromWorker(text) as FromWorker[])
+      for (const message of decodeFromWorker(text) as FromWorker[]) {
         this.#inputs.push({ type: 'link-message', link: id, message });
+        if (message.t === 'update') this.#ends += message.ends.length;
+      }
       this.#holdBack(link);
-      this.#wake();
+      if (this.#mayWait()) this.#wakeLater();
+      else this.#wake();
     } catch (error) {
       if (!(error instanceof DroverError)) throw error;
       this.#world.log.warn({ code: error.code, link: id }, `a worker's message was refused: ${error.message}`);
@@ -160,11 +173,23 @@ export class ControllerShell {
 
   #feed(input: Input): void {
     this.#inputs.push(input);
+    this.#isPressing = true;
     this.#wake();
+  }
+
+  #mayWait(): boolean {
+    return !this.#isPressing && 2 * this.#ends < this.#spare && this.#world.clock.now() < this.#calmUntil;
+  }
+
+  #wakeLater(): void {
+    if (this.#turn !== undefined || this.#pause !== undefined || this.#isClosed) return;
+    this.#pause = this.#world.clock.at(this.#calmUntil, () => this.#wake());
   }
 
   #wake(): void {
     if (this.#turn !== undefined || this.#isClosed) return;
+    this.#pause?.cancel();
+    this.#pause = undefined;
     this.#turn = new Promise((resolve) => {
       this.#world.defer(() => {
         this.#takeTurns().then(resolve, (error: unknown) => {
@@ -179,21 +204,37 @@ export class ControllerShell {
 
   async #takeTurns(): Promise<void> {
     let isUnfinished = false;
-    while ((this.#inputs.length > 0 || isUnfinished) && !this.#isClosed) {
-      const inputs = this.#inputs.splice(0, commitRowsMax);
+    while ((this.#isDue() || isUnfinished) && !this.#isClosed) {
+      const inputs = this.#takeInputs();
       const result = this.controller.step(inputs, this.#world.clock.now());
       await this.#persist(result, inputs);
       await this.#perform(result.effects);
       isUnfinished = result.isUnfinished;
+      this.#spare = result.spare;
+      this.#calmUntil = this.#world.clock.now() + turnPauseMs;
       this.#letRead();
       this.#letSend();
       if (result.changes.length > 0) for (const watcher of this.#watchers) watcher();
-      if (this.#inputs.length > 0 || isUnfinished) await new Promise<void>((resolve) => this.#world.defer(resolve));
+      if (this.#isDue() || isUnfinished) await new Promise<void>((resolve) => this.#world.defer(resolve));
     }
     this.#turn = undefined;
     this.#phases.enter('idle');
     this.#letRead();
     this.#arm();
+    if (this.#inputs.length > 0) this.#wakeLater();
+  }
+
+  #isDue(): boolean {
+    return this.#inputs.length > 0 && !this.#mayWait();
+  }
+
+  #takeInputs(): readonly Input[] {
+    const inputs = this.#inputs.splice(0, commitRowsMax);
+    if (this.#inputs.length === 0) {
+      this.#ends = 0;
+      this.#isPressing = false;
+    }
+    return inputs;
   }
 
   /** Who sends faster than turns are taken waits. */

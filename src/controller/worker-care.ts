@@ -6,10 +6,11 @@
  * 1. A worker that must die never gets another state; it is given up a margin later, when it is dead by its own clock.
  * 2. As long as an attempt is unsure and there is a link, a question about it is under way.
  */
+import { Heap } from '../core/columns.ts';
 import { healthOf } from '../core/health/health.ts';
 import type { Turn } from '../core/turn.ts';
 import type { WorkerRecord } from '../core/worker.ts';
-import { type AttemptId, printWorker } from '../model/ids.ts';
+import { printWorker, type WorkerId, workerId } from '../model/ids.ts';
 import { silenceMsMax, type Timeouts } from '../model/timeouts.ts';
 import type { FromWorker, ToWorker } from '../protocol/worker.ts';
 import type { Effect } from './messages.ts';
@@ -36,8 +37,8 @@ export interface CareOptions {
 export class WorkerCare {
   readonly #options: CareOptions;
   #lastCheck = 0;
-  /** The first look is at those that the store knows: one that never comes back has to be given up, too. */
-  #nextLook = 0;
+  /** When to look at whom: for each session that has to be looked at there is the entry of its `lookAt`, and maybe later ones. */
+  readonly #looks = new Heap();
 
   constructor(options: CareOptions) {
     this.#options = options;
@@ -45,11 +46,22 @@ export class WorkerCare {
 
   /** No later than this something is to be done for one of them. */
   get nextLook(): number {
-    return this.#nextLook;
+    return this.#looks.peekKey() ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** It is looked at in the next turn: one that the store knows, and that never comes back, has to be given up, too. */
+  begin(session: WorkerSession): void {
+    this.#lookBy(session, 0);
+  }
+
+  #lookBy(session: WorkerSession, time: number): void {
+    if (time >= session.lookAt) return;
+    session.lookAt = time;
+    this.#looks.push(time, session.worker.id);
   }
 
   onHeard({ worker }: WorkerSession, now: number): void {
-    worker.facts = { ...worker.facts, heartbeatAt: now };
+    if (worker.facts.heartbeatAt !== now) worker.facts = { ...worker.facts, heartbeatAt: now };
   }
 
   /** A heartbeat of a worker that is still new: its own count may begin with any of them, as answers can be lost. */
@@ -111,16 +123,20 @@ export class WorkerCare {
   /** Does what is due for one worker. Returns whether it is dead by now. */
   look(session: WorkerSession, turn: Turn, effects: Effect[]): boolean {
     const due = this.#lookAt(session, turn, effects);
-    this.#nextLook = Math.min(this.#nextLook, due);
-    return due <= turn.now;
+    if (due <= turn.now) return true;
+    this.#lookBy(session, due);
+    return false;
   }
 
-  /** Does what is due for all of them; returns those that are dead by now. */
-  lookAtAll(sessions: Iterable<WorkerSession>, turn: Turn, effects: Effect[]): WorkerSession[] {
-    if (turn.now < this.#nextLook) return [];
-    this.#nextLook = Number.POSITIVE_INFINITY;
+  /** Does what is due by the clock; returns those that are dead by now. Signs of life put a look off when it comes. */
+  lookAtDue(sessions: ReadonlyMap<WorkerId, WorkerSession>, turn: Turn, effects: Effect[]): WorkerSession[] {
     const dead: WorkerSession[] = [];
-    for (const session of sessions) if (this.look(session, turn, effects)) dead.push(session);
+    for (let time = this.nextLook; time <= turn.now; time = this.nextLook) {
+      const session = sessions.get(workerId(this.#looks.pop()));
+      if (session?.lookAt !== time) continue;
+      session.lookAt = Number.POSITIVE_INFINITY;
+      if (this.look(session, turn, effects)) dead.push(session);
+    }
     return dead;
   }
 
@@ -132,6 +148,7 @@ export class WorkerCare {
     const { timeouts } = this.#options;
     const { state, why, changesAt } = healthOf(worker.facts, timeouts, this.#loseAfterMs(worker), turn.now);
     this.#onHealth(worker, state, session.complaint ?? why, effects);
+    if (state === 'healthy') turn.cluster.noteRoom(worker);
     if (state === 'must-die') {
       this.condemn(
         session,
@@ -175,7 +192,7 @@ export class WorkerCare {
     const facts = { why, attempts: worker.attempts.size, deadInMs: session.deadAt - turn.now };
     effects.push(line('warn', 'a worker must die', worker, facts));
     if (link !== undefined) effects.push({ type: 'send', link, message: dieMessage(worker, why) });
-    this.#nextLook = Math.min(this.#nextLook, session.deadAt);
+    this.#lookBy(session, session.deadAt);
   }
 
   /** Returns when the next check is due. */
@@ -195,8 +212,7 @@ export class WorkerCare {
   #ask(session: WorkerSession, turn: Turn, effects: Effect[]): number {
     const { link, worker, notify } = session;
     if (notify !== undefined && this.#askAgainAt(session) > turn.now) return this.#askAgainAt(session);
-    const attempts: AttemptId[] = [];
-    for (const id of worker.attempts) if (turn.cluster.attempts.get(id)?.state === 'unsure') attempts.push(id);
+    const attempts = [...worker.unsure];
     session.notify = undefined;
     if (attempts.length === 0 || link === undefined) return Number.POSITIVE_INFINITY;
     // Fixed first, then numbered: the number is higher than that of any order asked about.

@@ -26,6 +26,8 @@ export class WorkerSession {
   checkDueAt = Number.POSITIVE_INFINITY;
   /** What a failed health check said. */
   complaint: string | undefined;
+  /** When something may be due for it, if nothing is heard until then. */
+  lookAt = Number.POSITIVE_INFINITY;
   /** When all that it ran must be dead. */
   deadAt = Number.POSITIVE_INFINITY;
 

@@ -1,38 +1,31 @@
 /**
  * The controller's side of the worker protocol: which link speaks for which worker, and what is under way with it.
  *
- * Owns: links and sessions. The workers themselves are in the cluster, their health is in worker-care.ts.
+ * Owns: links and sessions. The workers themselves are in the cluster, their health is in worker-care.ts, what they
+ * say of attempts in attempt-reports.ts.
  * 1. Nothing is sent to run on a worker before it said what it already runs (`running`), which is believed once, as
  *    long as it is new; from then on only orders, ends and questions change what it has.
  * 2. A lost link is a delay, never a verdict: what was sent on it without an answer is unsure, and is asked about.
- * 3. An end is acknowledged only after it is durable; one that changes nothing is acknowledged too.
- * 4. The attempts of a worker are lost, and may be tried again, when it is dead: by its own clock, by a newer instance
+ * 3. The attempts of a worker are lost, and may be tried again, when it is dead: by its own clock, by a newer instance
  *    that holds its host lock, or by its own word.
  */
 import type { Cluster } from '../core/cluster.ts';
-import { endAttempt, loseAttempts, startAttempt } from '../core/task/ending.ts';
+import { loseAttempts } from '../core/task/ending.ts';
 import type { Turn } from '../core/turn.ts';
 import type { WorkerRecord } from '../core/worker.ts';
 import { type SetMark, WorkerSetHash } from '../core/worker-set.ts';
 import { DroverError } from '../model/errors.ts';
-import { type AttemptId, attemptId, printWorker, type WorkerId, workerId } from '../model/ids.ts';
-import { outputTailBytesMax } from '../model/limits.ts';
-import { outputStreams } from '../model/states.ts';
+import { printWorker, type WorkerId, workerId } from '../model/ids.ts';
 import { silenceMsMax } from '../model/timeouts.ts';
-import {
-  type AttemptEnd,
-  type FromWorker,
-  type Heartbeat,
-  versionRefusal,
-  workerProtocolVersion,
-} from '../protocol/worker.ts';
+import { type FromWorker, type Heartbeat, versionRefusal, workerProtocolVersion } from '../protocol/worker.ts';
+import { AttemptReports } from './attempt-reports.ts';
 import { InitialWait } from './initial-wait.ts';
 import type { Effect, LinkId, Reply, Request } from './messages.ts';
 import type { OutputCustody } from './output-custody.ts';
-import { OutputPulls, type Pull } from './output-pulls.ts';
+import type { OutputPulls } from './output-pulls.ts';
 import { type CareOptions, defaultHealthCheck, WorkerCare } from './worker-care.ts';
 import { WorkerSession } from './worker-session.ts';
-import { WorkerStops } from './worker-stops.ts';
+import type { WorkerStops } from './worker-stops.ts';
 
 type Of<T extends FromWorker['t']> = Extract<FromWorker, { readonly t: T }>;
 /** From a worker that has said who it is. */
@@ -51,9 +44,7 @@ export interface SessionsOptions extends CareOptions {
 export class WorkerSessions {
   readonly #cluster: Cluster;
   readonly #options: SessionsOptions;
-  readonly #custody: OutputCustody;
-  readonly pulls: OutputPulls;
-  readonly stops: WorkerStops;
+  readonly #reports: AttemptReports;
   readonly #care: WorkerCare;
   readonly #wait: InitialWait;
   readonly #set = new WorkerSetHash();
@@ -62,29 +53,32 @@ export class WorkerSessions {
   /** Who has a shard now. */
   readonly #byShard = new Map<string, WorkerSession>();
   readonly #workerOfLink = new Map<LinkId, WorkerId>();
+  /** Who said something in this turn: each is looked at once, however much it said. */
+  readonly #heard = new Set<WorkerSession>();
   #generation: string;
   /** Of the store from now on, if it was found to be a restored one: to be made durable. */
   #newGeneration: string | undefined;
   /** Changes in the store's history, those of this step not included. */
   version: number;
-  /**
-   * Attempts that run and of which the store does not know, as after a restore. They are killed, and until they have
-   * ended nothing is launched: it could be what they run.
-   */
-  readonly #disowned = new Map<AttemptId, WorkerId>();
 
   constructor(cluster: Cluster, options: SessionsOptions, custody: OutputCustody) {
     this.#cluster = cluster;
     this.#options = options;
     this.version = options.versionAtStart;
     this.#generation = options.generation;
-    this.#custody = custody;
-    this.pulls = new OutputPulls(custody);
-    this.stops = new WorkerStops(cluster, (worker) => this.linkOf(worker));
+    this.#reports = new AttemptReports(cluster, custody, (worker) => this.linkOf(worker));
     this.#care = new WorkerCare(options);
     for (const worker of cluster.workers.values()) this.#byInstance.set(worker.instance, worker);
     for (const worker of cluster.liveWorkers.values()) this.#begin(worker);
     this.#wait = new InitialWait(options.timeouts, options);
+  }
+
+  get pulls(): OutputPulls {
+    return this.#reports.pulls;
+  }
+
+  get stops(): WorkerStops {
+    return this.#reports.stops;
   }
 
   linkOf(worker: WorkerId): LinkId | undefined {
@@ -102,7 +96,7 @@ export class WorkerSessions {
 
   /** Whether nothing may be launched yet. */
   isWaiting(now: number): boolean {
-    return this.#wait.isOn(now) || this.#disowned.size > 0;
+    return this.#wait.isOn(now) || this.#reports.hasDisowned;
   }
 
   takeGeneration(): string | undefined {
@@ -129,7 +123,7 @@ export class WorkerSessions {
     if ('instance' in message && message.instance !== known.worker.instance) return;
     if ('scheduler' in message && message.scheduler !== this.#options.scheduler) return;
     this.#onKnown(turn, link, known, message, effects);
-    this.#look(known, turn, effects);
+    this.#heard.add(known);
   }
 
   #onKnown(turn: Turn, link: LinkId, session: WorkerSession, message: FromKnown, effects: Effect[]): void {
@@ -138,20 +132,18 @@ export class WorkerSessions {
       case 'running':
         return this.#onRunning(turn, session, message, effects);
       case 'kept':
-        return this.pulls.need(worker.id, message.kept.flatMap(pullsOfKept), effects);
+        return this.#reports.onKept(worker, message, effects);
       case 'accepted':
-        for (const id of message.attempts) this.#onAccepted(turn, worker, attemptId(id));
-        return;
+        return this.#reports.onAccepted(turn, worker, message);
       case 'started':
-        for (const { attempt, at } of message.attempts) startAttempt(turn, attemptId(attempt), worker.id, at);
-        return;
+        return this.#reports.onStarted(turn, worker, message);
       case 'notified':
         return this.#care.onNotified(session, message, turn);
       case 'checked':
         if (this.#care.onChecked(session, message, turn.now, effects)) this.#onGoodCheck(turn, worker);
         return;
       case 'update':
-        return this.#onUpdate(turn, link, worker, message, effects);
+        return this.#reports.onUpdate(turn, link, worker, message, effects);
       case 'goodbye':
         session.link = undefined;
         return this.#giveUp(turn, session, 'it ended by itself', effects);
@@ -182,14 +174,24 @@ export class WorkerSessions {
     this.#care.onLinkLost(session, turn);
   }
 
-  /** What is due for workers by the clock alone. */
+  /** What is due for workers that said something in this turn, and for others by the clock alone. */
   lookAfter(turn: Turn, effects: Effect[]): void {
-    for (const session of this.#care.lookAtAll(this.#sessions.values(), turn, effects)) {
+    for (const session of this.#heard) this.#look(session, turn, effects);
+    for (const session of this.#care.lookAtDue(this.#sessions, turn, effects)) {
       this.#giveUp(turn, session, session.worker.ailment ?? 'it was silent', effects);
     }
     if (this.#wait.endIfAgreed(this.#knownInstances(), turn.now)) {
       effects.push({ type: 'log', level: 'info', message: 'all workers are there: the wait is over', facts: {} });
     }
+  }
+
+  /** At the end of a turn: the attempts that wait for a slot where there are fewest, of all who said something in it. */
+  takeSpare(): number {
+    let spare = Number.POSITIVE_INFINITY;
+    for (const { worker } of this.#heard) spare = Math.min(spare, worker.attempts.size - worker.slots);
+    const isAnyHeard = this.#heard.size > 0;
+    this.#heard.clear();
+    return isAnyHeard ? Math.max(0, spare) : 0;
   }
 
   nextDeadline(now: number): number {
@@ -264,6 +266,7 @@ export class WorkerSessions {
     this.#sessions.set(worker.id, session);
     this.#byShard.set(worker.shard, session);
     this.#set.add(worker.instance);
+    this.#care.begin(session);
     return session;
   }
 
@@ -296,7 +299,7 @@ export class WorkerSessions {
     this.#heed(heartbeat, turn.now, effects);
     this.#bind(turn, session, link, effects);
     this.#reply(session, link, heartbeat.beat, turn.now, effects);
-    this.#look(session, turn, effects);
+    this.#heard.add(session);
   }
 
   /** Durable before it is told longer timeouts: whoever comes after this controller may have shorter ones. */
@@ -315,7 +318,7 @@ export class WorkerSessions {
     session.link = link;
     session.worker.isAway = false;
     this.#workerOfLink.set(link, session.worker.id);
-    if (!session.worker.facts.isNew) this.#remind(session.worker, effects);
+    if (!session.worker.facts.isNew) this.#reports.remind(session.worker, effects);
   }
 
   /**
@@ -396,8 +399,7 @@ export class WorkerSessions {
     effects.push({ type: 'log', level: 'warn', message: 'a worker is gone', facts });
     loseAttempts(turn, worker.id);
     turn.emit({ type: 'worker-gone', worker: worker.id, why });
-    this.pulls.forget(worker.id);
-    for (const [attempt, holder] of this.#disowned) if (holder === worker.id) this.#disowned.delete(attempt);
+    this.#reports.forget(worker.id);
     this.#set.remove(worker.instance);
     if (this.#byShard.get(worker.shard) === session) this.#byShard.delete(worker.shard);
     if (link === undefined) this.#sessions.delete(worker.id);
@@ -407,92 +409,14 @@ export class WorkerSessions {
     }
   }
 
-  #onAccepted(turn: Turn, worker: WorkerRecord, attempt: AttemptId): void {
-    if (worker.attempts.has(attempt)) turn.attempt(attempt, { type: 'accept' }, 'operator');
-  }
-
-  /** Adopts what the worker runs. What it does not have was never started there, and never will be. */
+  /** Believed once, as long as it is new. */
   #onRunning(turn: Turn, session: WorkerSession, message: Of<'running'>, effects: Effect[]): void {
     const { worker } = session;
     if (!worker.facts.isNew || worker.state === 'must-die') return;
-    const reported = new Set<AttemptId>();
-    const unknown: AttemptId[] = [];
-    for (const { attempt, task, phase, startedAt } of message.attempts) {
-      const id = attemptId(attempt);
-      reported.add(id);
-      const record = this.#cluster.attempts.get(id);
-      if (record?.worker !== worker.id || record.task !== task) {
-        unknown.push(id);
-        if (phase !== 'ended') this.#disowned.set(id, worker.id);
-      } else if (phase === 'running' && startedAt !== undefined) startAttempt(turn, id, worker.id, startedAt);
-      else if (phase === 'accepted') turn.attempt(id, { type: 'accept' }, 'operator');
-    }
-    for (const id of [...worker.attempts]) {
-      if (reported.has(id)) continue;
-      const outcome = { kind: 'never-started', why: 'not-running', message: 'it did not reach its worker' } as const;
-      endAttempt(turn, { attempt: id, worker: worker.id, outcome }, 'controller');
-    }
+    this.#reports.adopt(turn, worker, message, effects);
     session.seq = Math.max(session.seq, message.seq);
     this.#care.onKnown(session, turn.now);
-    const facts = { worker: printWorker(worker.id), adopted: reported.size - unknown.length, unknown: unknown.length };
-    effects.push({ type: 'log', level: 'info', message: 'a worker said what it runs', facts });
-    this.#cluster.skipAttempts(Math.max(0, ...unknown));
-    this.#remind(worker, effects);
-  }
-
-  /** Repeats to a worker that was away what it may have missed. */
-  #remind(worker: WorkerRecord, effects: Effect[]): void {
-    if (worker.bar !== undefined) this.stops.retract(worker.id, effects);
-    const { tasks } = this.#cluster;
-    const link = this.linkOf(worker.id);
-    const disowned = [...this.#disowned].flatMap(([id, holder]) => (holder === worker.id ? [id] : []));
-    if (link !== undefined && disowned.length > 0) {
-      effects.push({ type: 'send', link, message: { t: 'kill', attempts: disowned, why: 'unknown' } });
-    }
-    const held = [...worker.attempts].map((id) => this.#cluster.attempts.get(id)).filter((a) => a !== undefined);
-    const cancelled = held.filter(({ task }) => tasks.state(task) === 'cancelling');
-    this.stops.kill(
-      cancelled.map(({ id }) => id),
-      'cancel',
-      effects,
-    );
-    for (const workflow of new Set(held.map(({ task }) => tasks.workflow(task)))) {
-      const { state, haltMode } = this.#cluster.workflow(workflow);
-      if (state === 'halting' && haltMode !== undefined) this.stops.halt(workflow, haltMode, effects);
-    }
-  }
-
-  #onUpdate(turn: Turn, link: LinkId, worker: WorkerRecord, { ends }: Of<'update'>, effects: Effect[]): void {
-    // Until it is known what it runs, an end could be of something that is not known to have begun.
-    if (worker.facts.isNew && worker.state !== 'gone') return;
-    for (const end of ends) {
-      this.#disowned.delete(attemptId(end.attempt));
-      this.#recordEnd(turn, worker, end);
-      this.#keepOutput(worker, end, effects);
-    }
-    effects.push({ type: 'send', link, message: { t: 'ack', attempts: ends.map(({ attempt }) => attempt) } });
-  }
-
-  /**
-   * Also of an end that is repeated, since its acknowledgement may have been lost with what was to be fetched: the same
-   * pieces are kept again in the same places of the stream.
-   */
-  #keepOutput(worker: WorkerRecord, end: AttemptEnd, effects: Effect[]): void {
-    const attempt = attemptId(end.attempt);
-    const known = this.#cluster.attempts.get(attempt);
-    if (known !== undefined && known.worker !== worker.id) return;
-    const pulls = outputStreams
-      .map((stream) => ({ attempt, stream, offset: 0, end: this.#custody.keepTail(attempt, stream, end[stream]) }))
-      .filter((pull) => pull.end > 0);
-    this.pulls.need(worker.id, pulls, effects);
-  }
-
-  #recordEnd(turn: Turn, worker: WorkerRecord, end: AttemptEnd): void {
-    const { stdout: _, stderr: __, attempt, ...report } = end;
-    const isNew = endAttempt(turn, { attempt: attemptId(attempt), worker: worker.id, ...report });
-    if (!isNew || end.usage === undefined) return;
-    const wallMs = Math.max(1, end.usage.wallMs);
-    worker.averageMs = worker.averageMs === 0 ? wallMs : worker.averageMs * 0.9 + wallMs * 0.1;
+    this.#reports.remind(worker, effects);
   }
 
   #onOutputHello(link: LinkId, { instance }: Of<'output-hello'>, effects: Effect[]): void {
@@ -512,12 +436,4 @@ function isNewerInstance(one: string, other: string): boolean {
 function drop(link: LinkId, why: string, effects: Effect[]): void {
   effects.push({ type: 'log', level: 'warn', message: 'a link was dropped', facts: { why } });
   effects.push({ type: 'close-link', link });
-}
-
-/** Output that a worker still keeps after its end was recorded: all but the tail, which came with the end. */
-function pullsOfKept(kept: Of<'kept'>['kept'][number]): Pull[] {
-  const attempt = attemptId(kept.attempt);
-  return outputStreams
-    .map((stream) => ({ attempt, stream, offset: 0, end: kept[stream] - Math.min(kept[stream], outputTailBytesMax) }))
-    .filter(({ end }) => end > 0);
 }

@@ -26,15 +26,17 @@ export class WorkerStops {
       if (isOurs) live.push(id);
     }
     if (mode === 'kill') return this.kill(live, 'halt', effects);
-    const unstarted = live.filter((id) => this.#cluster.attempts.get(id)?.state !== 'running');
-    this.#toHolders(unstarted, (ids) => ({ t: 'retract', attempts: ids }), effects);
+    this.retract(live, effects);
   }
 
-  /** Takes back what has not started there. */
-  retract(worker: WorkerId, effects: Effect[]): void {
-    const unstarted = [...(this.#cluster.workers.get(worker)?.attempts ?? [])].filter(
-      (id) => this.#cluster.attempts.get(id)?.state !== 'running',
-    );
+  /** Takes back what has not started on a worker. */
+  retractFrom(worker: WorkerId, effects: Effect[]): void {
+    this.retract([...(this.#cluster.workers.get(worker)?.attempts ?? [])], effects);
+  }
+
+  /** Takes back those that have not started. */
+  retract(attempts: readonly AttemptId[], effects: Effect[]): void {
+    const unstarted = attempts.filter((id) => this.#cluster.attempts.get(id)?.state !== 'running');
     this.#toHolders(unstarted, (ids) => ({ t: 'retract', attempts: ids }), effects);
   }
 
@@ -43,7 +45,10 @@ export class WorkerStops {
     for (const id of attempts) {
       const worker = this.#cluster.attempts.get(id)?.worker;
       const link = worker === undefined ? undefined : this.#linkOf(worker);
-      if (link !== undefined) byLink.set(link, [...(byLink.get(link) ?? []), id]);
+      if (link === undefined) continue;
+      const ids = byLink.get(link);
+      if (ids === undefined) byLink.set(link, [id]);
+      else ids.push(id);
     }
     for (const [link, ids] of byLink) effects.push({ type: 'send', link, message: compose(ids) });
   }

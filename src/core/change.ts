@@ -82,10 +82,10 @@ export type Change =
       readonly type: 'attempt-ended';
       readonly attempt: AttemptId;
       readonly outcome: Outcome;
-      readonly startedAt?: number;
-      readonly usage?: Usage;
+      readonly startedAt?: number | undefined;
+      readonly usage?: Usage | undefined;
       /** Why the worker signalled it, if it did. */
-      readonly signalledFor?: string;
+      readonly signalledFor?: string | undefined;
     }
   | {
       readonly type: 'worker-joined';

@@ -10,7 +10,9 @@
  * 2. `pending` of a task that is registering or waiting is the number of its edges that are not met.
  * 3. A waiting task that could be queued is in `releasable`, one that can never be is in `doomed`, a queued join is in
  *    `joins`, a triaging or adjusting task in the list of that name: entries may be stale, never missing.
- * 4. A task that is launched, running or cancelling has a live attempt, on exactly one worker; no other task has one.
+ * 4. A worker with a free slot is in `vacant`, one that may get work ahead in `eager`, a workflow with something to launch in
+ *    `sources`, and in `patient` unless it fails fast: entries may be stale, never missing.
+ * 5. A task that is launched, running or cancelling has a live attempt, on exactly one worker; no other task has one.
  */
 import { assert, DroverError } from '../model/errors.ts';
 import {
@@ -26,7 +28,8 @@ import { isEndedTask, isEndedWorkflow, type TaskState } from '../model/states.ts
 import { type AttemptRecord, type AttemptRow, attemptRow, loadAttempt } from './attempt/record.ts';
 import type { Change, Edges } from './change.ts';
 import { Heap } from './columns.ts';
-import { edgeStatus, Graph } from './graph.ts';
+import { edgeStatus, Graph, isTelling } from './graph.ts';
+import { Rota } from './scheduler/rota.ts';
 import { TaskColumns, type TaskRow } from './task/columns.ts';
 import { firstState } from './task/table.ts';
 import type { TaskEvent, TaskView } from './task/view.ts';
@@ -65,6 +68,12 @@ export class Cluster {
   readonly joins: TaskId[] = [];
   readonly triaging: TaskId[] = [];
   readonly adjusting: TaskId[] = [];
+  /** Workers that may have room: for the tasks of their free slots, and for what is sent ahead of these. */
+  readonly vacant = new Set<WorkerRecord>();
+  readonly eager = new Set<WorkerRecord>();
+  /** Workflows that may have something to launch, in turns; and those of them of which some may be sent ahead. */
+  readonly sources = new Rota<WorkflowRecord>();
+  readonly patient = new Rota<WorkflowRecord>();
   /** Queued for later: by the time from which they may be launched. */
   readonly delayed = new Heap();
   /** Tasks with a latest start, by it. */
@@ -73,6 +82,8 @@ export class Cluster {
   readonly attention = new Set<WorkflowId>();
   /** Workflows that have not ended. */
   readonly active = new Set<WorkflowId>();
+  /** Those that their definer has not closed yet, by when it was last heard. */
+  readonly registering = new Set<WorkflowId>();
 
   /** Tasks that changed while their workflow was registering: what activates or aborts it has to write them, too. */
   readonly #early = new Set<TaskId>();
@@ -96,8 +107,8 @@ export class Cluster {
   /** What the task's table decides on. A task that has ended and may wait again gets its edges counted anew. */
   taskView(task: TaskId): TaskView {
     const view = this.tasks.view(task, this.workflow(this.tasks.workflow(task)).rules);
-    const counted = view.state === 'registering' || view.state === 'waiting';
-    return counted || view.state === 'queued' ? view : { ...view, pending: this.#countPending(task) };
+    const mayWaitAgain = view.state === 'failed' || view.state === 'cancelled';
+    return mayWaitAgain ? { ...view, pending: this.#countPending(task) } : view;
   }
 
   apply(change: Change, at: number): void {
@@ -105,6 +116,7 @@ export class Cluster {
       case 'workflow-registered':
         this.workflows.set(change.workflow, new WorkflowRecord(change.workflow, change.rules, at));
         this.active.add(change.workflow);
+        this.#touch(change.workflow, at);
         this.#dirtyWorkflows.add(change.workflow);
         return;
       case 'tasks-added':
@@ -144,42 +156,51 @@ export class Cluster {
         this.#addWorker(new WorkerRecord(change, at));
         this.#dirtyWorkers.add(change.worker);
         return;
-      case 'worker-patience': {
-        const worker = this.workers.get(change.worker);
-        assert(worker !== undefined, `worker k${change.worker} is known`);
-        worker.silenceMs = change.silenceMs;
-        this.#dirtyWorkers.add(change.worker);
-        return;
-      }
-      case 'worker-resized': {
-        const worker = this.workers.get(change.worker);
-        assert(worker !== undefined, `worker k${change.worker} is known`);
-        worker.slots = change.slots;
-        this.#dirtyWorkers.add(change.worker);
-        return;
-      }
-      case 'worker-barred': {
-        const worker = this.workers.get(change.worker);
-        assert(worker !== undefined, `worker k${change.worker} is known`);
-        worker.bar = change.bar;
-        this.#dirtyWorkers.add(change.worker);
-        return;
-      }
-      case 'worker-gone': {
-        const worker = this.workers.get(change.worker);
-        assert(worker !== undefined, `worker k${change.worker} is known`);
-        worker.state = 'gone';
-        worker.goneFor = change.why;
-        this.liveWorkers.delete(change.worker);
-        this.#dirtyWorkers.add(change.worker);
-        return;
-      }
+      case 'worker-patience':
+        return this.#changeWorker(change.worker, (worker) => {
+          worker.silenceMs = change.silenceMs;
+        });
+      case 'worker-resized':
+        return this.#changeWorker(change.worker, (worker) => {
+          worker.slots = change.slots;
+          this.noteRoom(worker);
+        });
+      case 'worker-barred':
+        return this.#changeWorker(change.worker, (worker) => {
+          worker.bar = change.bar;
+          this.noteRoom(worker);
+        });
+      case 'worker-gone':
+        return this.#changeWorker(change.worker, (worker) => {
+          worker.state = 'gone';
+          worker.goneFor = change.why;
+          this.liveWorkers.delete(worker.id);
+          this.vacant.delete(worker);
+          this.eager.delete(worker);
+        });
     }
   }
 
   /** How far an attempt is on its way; not durable, since after a restart its worker is asked. */
   noteAttempt(id: AttemptId, state: 'sent' | 'accepted' | 'unsure'): void {
-    this.#attempt(id).state = state;
+    const record = this.#attempt(id);
+    const unsure = this.workers.get(record.worker)?.unsure;
+    record.state = state;
+    if (state === 'unsure') unsure?.add(id);
+    else unsure?.delete(id);
+  }
+
+  /** A worker may have room that it had not: it is healthy again, or back, or an attempt of it has ended. */
+  noteRoom(worker: WorkerRecord): void {
+    if (worker.attempts.size < worker.slots) this.vacant.add(worker);
+    this.eager.add(worker);
+  }
+
+  /** It is queued, and its time has come. */
+  makeReady(task: TaskId): void {
+    const workflow = this.workflow(this.tasks.workflow(task));
+    workflow.ready.push(task);
+    this.#noteSource(workflow);
   }
 
   /** Ids up to this one may have been given out by a controller whose store was lost: they are not given out again. */
@@ -190,13 +211,18 @@ export class Cluster {
   /** Takes the changed rows, tasks in the order of their ids, and forgets attempts that have ended. */
   takeDirty(): DirtyRows {
     const present = <T>(value: T | undefined): value is T => value !== undefined;
+    const tasks: TaskRow[] = [];
+    for (const id of this.#dirtyTasks) tasks.push(this.tasks.row(id));
+    tasks.sort((a, b) => a.id - b.id);
+    const attempts: AttemptRow[] = [];
+    for (const id of this.#dirtyAttempts) {
+      const record = this.attempts.get(id);
+      if (record !== undefined) attempts.push(attemptRow(record));
+    }
     const rows: DirtyRows = {
-      workflows: [...this.#dirtyWorkflows].map((id) => this.workflow(id).row()),
-      tasks: [...this.#dirtyTasks].sort((a, b) => a - b).map((id) => this.tasks.row(id)),
-      attempts: [...this.#dirtyAttempts]
-        .map((id) => this.attempts.get(id))
-        .filter(present)
-        .map(attemptRow),
+      workflows: Array.from(this.#dirtyWorkflows, (id) => this.workflow(id).row()),
+      tasks,
+      attempts,
       workers: [...this.#dirtyWorkers].map((id) => this.workers.get(id)?.row()).filter(present),
     };
     for (const id of this.#dirtyAttempts) this.#forgetIfOver(id);
@@ -207,16 +233,12 @@ export class Cluster {
     return rows;
   }
 
-  get dirtyRowCount(): number {
-    return this.#dirtyTasks.size + this.#dirtyAttempts.size + this.#dirtyWorkflows.size + this.#dirtyWorkers.size;
-  }
-
   /** A definer that was registering gets its full time again: how long the controller was away is not its fault. */
   loadWorkflow(row: WorkflowRow, at: number): void {
     const record = WorkflowRecord.load(row);
-    record.touchedAt = at;
     this.workflows.set(row.id, record);
     if (!isEndedWorkflow(row.state)) this.active.add(row.id);
+    if (row.state === 'registering') this.#touch(row.id, at);
   }
 
   /** After its workflow. A task without a row of its own stands where its activation put it. */
@@ -232,10 +254,10 @@ export class Cluster {
 
   /** After all tasks, before their rows. */
   loadEdges(edges: Edges): void {
-    for (const [parent, child] of pairs(edges)) {
+    forEachPair(edges, (parent, child) => {
       this.graph.add(parent, child, edges.after);
       if (this.tasks.state(child) === 'queued') this.#setState(child, 'waiting');
-    }
+    });
   }
 
   loadRemovedEdge(parent: TaskId, child: TaskId): void {
@@ -273,21 +295,47 @@ export class Cluster {
 
   /** Whether an edge into a waiting task can never be met. */
   isDoomed(task: TaskId): boolean {
-    for (const { parent, after } of this.graph.parents(task)) {
-      if (edgeStatus(after, this.tasks.state(parent)) === 'impossible') return true;
+    const { graph } = this;
+    for (let edge = graph.firstInto(task); edge !== 0; edge = graph.nextInto(edge)) {
+      if (edgeStatus(graph.kindOf(edge), this.tasks.state(graph.parentOf(edge))) === 'impossible') return true;
     }
     return false;
   }
 
   #addWorker(worker: WorkerRecord): void {
     this.workers.set(worker.id, worker);
-    if (worker.state !== 'gone') this.liveWorkers.set(worker.id, worker);
+    if (worker.state === 'gone') return;
+    this.liveWorkers.set(worker.id, worker);
+    this.noteRoom(worker);
+  }
+
+  /** Its definer was heard. */
+  #touch(id: WorkflowId, at: number): void {
+    const workflow = this.workflow(id);
+    workflow.touchedAt = at;
+    if (workflow.state !== 'registering' || workflow.open) return;
+    this.registering.delete(id);
+    this.registering.add(id);
+  }
+
+  #noteSource(workflow: WorkflowRecord): void {
+    if (!workflow.launches || workflow.ready.size === 0) return;
+    this.sources.add(workflow);
+    if (!workflow.rules.failFast) this.patient.add(workflow);
+  }
+
+  #changeWorker(id: WorkerId, change: (worker: WorkerRecord) => void): void {
+    const worker = this.workers.get(id);
+    assert(worker !== undefined, `worker k${id} is known`);
+    change(worker);
+    this.#dirtyWorkers.add(id);
   }
 
   #changeWorkflow(id: WorkflowId, change: (workflow: WorkflowRecord) => void): void {
     const workflow = this.workflow(id);
     change(workflow);
     workflow.version++;
+    this.#noteSource(workflow);
     this.#dirtyWorkflows.add(id);
     this.attention.add(id);
   }
@@ -305,11 +353,12 @@ export class Cluster {
     });
     if (isEndedWorkflow(change.to)) this.active.delete(change.workflow);
     else this.active.add(change.workflow);
+    if (change.to !== 'registering') this.registering.delete(change.workflow);
   }
 
   #onTasksAdded(change: Of<'tasks-added'>, at: number): void {
     this.#addTasks(change);
-    this.workflow(change.workflow).touchedAt = at;
+    this.#touch(change.workflow, at);
   }
 
   #addTasks({ workflow: id, first, firstIndex, seeds }: Of<'tasks-added'>): void {
@@ -325,12 +374,12 @@ export class Cluster {
   }
 
   #onEdgesAdded(edges: Edges): void {
-    for (const [parent, child] of pairs(edges)) {
+    forEachPair(edges, (parent, child) => {
       this.graph.add(parent, child, edges.after);
       const status = edgeStatus(edges.after, this.tasks.state(parent));
       if (status !== 'met') this.tasks.setPending(child, this.tasks.pending(child) + 1);
       if (status === 'impossible') this.doomed.push(child);
-    }
+    });
   }
 
   #onEdgeRemoved({ parent, child }: Of<'edge-removed'>): void {
@@ -379,9 +428,13 @@ export class Cluster {
 
   /** A parent went from one state to another: counts its continuations' edges anew. */
   #tellChildren(parent: TaskId, before: TaskState, after: TaskState): void {
-    for (const { child, after: kind } of this.graph.children(parent)) {
-      const was = edgeStatus(kind, before);
-      const is = edgeStatus(kind, after);
+    const { graph } = this;
+    const first = graph.firstFrom(parent);
+    if (first === 0 || !isTelling(before, after)) return;
+    for (let edge = first; edge !== 0; edge = graph.nextFrom(edge)) {
+      const child = graph.childOf(edge);
+      const was = edgeStatus(graph.kindOf(edge), before);
+      const is = edgeStatus(graph.kindOf(edge), after);
       if (was === is || !this.#isCounted(child)) continue;
       if (is === 'met') this.tasks.setPending(child, this.tasks.pending(child) - 1);
       else if (was === 'met') this.tasks.setPending(child, this.tasks.pending(child) + 1);
@@ -417,6 +470,7 @@ export class Cluster {
     const record = this.#attempt(attempt);
     record.state = 'running';
     record.startedAt = startedAt;
+    this.workers.get(record.worker)?.unsure.delete(attempt);
     this.#dirtyAttempts.add(attempt);
   }
 
@@ -428,7 +482,11 @@ export class Cluster {
     record.startedAt = startedAt ?? record.startedAt;
     record.usage = usage;
     record.signalledFor = signalledFor;
-    this.workers.get(record.worker)?.attempts.delete(attempt);
+    const worker = this.workers.get(record.worker);
+    if (worker?.attempts.delete(attempt)) {
+      worker.unsure.delete(attempt);
+      if (worker.state !== 'gone') this.noteRoom(worker);
+    }
     this.workflow(this.tasks.workflow(record.task)).attemptsEnded++;
     this.#dirtyAttempts.add(attempt);
   }
@@ -467,13 +525,14 @@ export class Cluster {
   }
 
   #writeIfEarly(task: TaskId): void {
-    if (this.#early.delete(task)) this.#dirtyTasks.add(task);
+    if (this.#early.size > 0 && this.#early.delete(task)) this.#dirtyTasks.add(task);
   }
 
   #countPending(task: TaskId): number {
+    const { graph } = this;
     let pending = 0;
-    for (const { parent, after } of this.graph.parents(task)) {
-      if (edgeStatus(after, this.tasks.state(parent)) !== 'met') pending++;
+    for (let edge = graph.firstInto(task); edge !== 0; edge = graph.nextInto(edge)) {
+      if (edgeStatus(graph.kindOf(edge), this.tasks.state(graph.parentOf(edge))) !== 'met') pending++;
     }
     return pending;
   }
@@ -499,7 +558,7 @@ export class Cluster {
         if (this.tasks.isHeld(task)) return;
         if (this.tasks.kind(task) !== 'command') this.joins.push(task);
         else if (this.tasks.notBefore(task) > 0) this.delayed.push(this.tasks.notBefore(task), task);
-        else this.workflow(this.tasks.workflow(task)).ready.push(task, task);
+        else this.makeReady(task);
         return;
       case 'triaging':
         this.triaging.push(task);
@@ -513,10 +572,9 @@ export class Cluster {
   }
 }
 
-function* pairs(edges: Edges): Generator<[TaskId, TaskId]> {
-  const { parents, children } = edges;
+function forEachPair({ parents, children }: Edges, take: (parent: TaskId, child: TaskId) => void): void {
   assert(parents.from === parents.to || children.from === children.to, 'edges stay linear in the number of tasks');
   for (let parent: number = parents.from; parent <= parents.to; parent++) {
-    for (let child: number = children.from; child <= children.to; child++) yield [taskId(parent), taskId(child)];
+    for (let child: number = children.from; child <= children.to; child++) take(taskId(parent), taskId(child));
   }
 }

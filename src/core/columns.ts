@@ -1,16 +1,11 @@
-/** Growable typed columns and a heap of integers: the hot state of a million tasks in a few dense arrays. */
+/** Growable typed columns, a heap and a queue of integers: the hot state of a million tasks in a few dense arrays. */
 import { assert } from '../model/errors.ts';
 
-type Dense = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array;
+// The four columns differ in nothing but their array, and share no code: an access that meets several kinds of arrays in
+// one place has to look up each time which it is, and takes ten times as long.
 
-export class Column<A extends Dense> {
-  #values: A;
-  readonly #make: (length: number) => A;
-
-  constructor(make: (length: number) => A, initial = 16) {
-    this.#make = make;
-    this.#values = make(initial);
-  }
+export class Bytes {
+  #values = new Uint8Array(16);
 
   get(index: number): number {
     return this.#values[index] as number;
@@ -21,31 +16,81 @@ export class Column<A extends Dense> {
     this.#values[index] = value;
   }
 
-  add(index: number, amount: number): void {
-    this.#values[index] = (this.#values[index] as number) + amount;
-  }
-
   reserve(length: number): void {
     if (length <= this.#values.length) return;
-    const grown = this.#make(Math.max(length, this.#values.length * 2));
-    grown.set(this.#values as never);
+    const grown = new Uint8Array(Math.max(length, 2 * this.#values.length));
+    grown.set(this.#values);
     this.#values = grown;
   }
 }
 
-export const bytes = (): Column<Uint8Array> => new Column((length) => new Uint8Array(length));
-export const shorts = (): Column<Uint16Array> => new Column((length) => new Uint16Array(length));
-export const integers = (): Column<Uint32Array> => new Column((length) => new Uint32Array(length));
-export const links = (): Column<Int32Array> => new Column((length) => new Int32Array(length));
-export const times = (): Column<Float64Array> => new Column((length) => new Float64Array(length));
+export class Shorts {
+  #values = new Uint16Array(16);
+
+  get(index: number): number {
+    return this.#values[index] as number;
+  }
+
+  set(index: number, value: number): void {
+    if (index >= this.#values.length) this.reserve(index + 1);
+    this.#values[index] = value;
+  }
+
+  reserve(length: number): void {
+    if (length <= this.#values.length) return;
+    const grown = new Uint16Array(Math.max(length, 2 * this.#values.length));
+    grown.set(this.#values);
+    this.#values = grown;
+  }
+}
+
+export class Integers {
+  #values = new Uint32Array(16);
+
+  get(index: number): number {
+    return this.#values[index] as number;
+  }
+
+  set(index: number, value: number): void {
+    if (index >= this.#values.length) this.reserve(index + 1);
+    this.#values[index] = value;
+  }
+
+  reserve(length: number): void {
+    if (length <= this.#values.length) return;
+    const grown = new Uint32Array(Math.max(length, 2 * this.#values.length));
+    grown.set(this.#values);
+    this.#values = grown;
+  }
+}
+
+export class Times {
+  #values = new Float64Array(16);
+
+  get(index: number): number {
+    return this.#values[index] as number;
+  }
+
+  set(index: number, value: number): void {
+    if (index >= this.#values.length) this.reserve(index + 1);
+    this.#values[index] = value;
+  }
+
+  reserve(length: number): void {
+    if (length <= this.#values.length) return;
+    const grown = new Float64Array(Math.max(length, 2 * this.#values.length));
+    grown.set(this.#values);
+    this.#values = grown;
+  }
+}
 
 /**
  * A binary heap of (key, value) pairs of numbers, smallest key first, equal keys by value. Entries are not removed from
  * the middle: whoever pops an entry checks that it still holds.
  */
 export class Heap {
-  readonly #keys = times();
-  readonly #values = times();
+  readonly #keys = new Times();
+  readonly #values = new Times();
   #size = 0;
 
   get size(): number {
@@ -102,5 +147,48 @@ export class Heap {
   #copy(from: number, to: number): void {
     this.#keys.set(to, this.#keys.get(from));
     this.#values.set(to, this.#values.get(from));
+  }
+}
+
+/**
+ * Integers, smallest first. Those that come in ascending order, as the ids of tasks mostly do, are put behind each other
+ * and cost no sorting, however many there are; only the others go through a heap. Entries are not removed from the
+ * middle: whoever pops an entry checks that it still holds.
+ */
+export class AscendingQueue {
+  #ascending = new Uint32Array(16);
+  #from = 0;
+  #to = 0;
+  readonly #others = new Heap();
+
+  get size(): number {
+    return this.#to - this.#from + this.#others.size;
+  }
+
+  push(value: number): void {
+    const isAscending = this.#from === this.#to || value >= (this.#ascending[this.#to - 1] as number);
+    if (!isAscending) return this.#others.push(value, value);
+    if (this.#to === this.#ascending.length) this.#makeRoom();
+    this.#ascending[this.#to++] = value;
+  }
+
+  pop(): number {
+    const other = this.#others.peekKey();
+    if (this.#from === this.#to) return this.#others.pop();
+    const first = this.#ascending[this.#from] as number;
+    if (other !== undefined && other < first) return this.#others.pop();
+    this.#from++;
+    if (this.#from === this.#to) this.#from = this.#to = 0;
+    return first;
+  }
+
+  /** Where half of it has been taken, what is left moves to the front. */
+  #makeRoom(): void {
+    const left = this.#ascending.subarray(this.#from, this.#to);
+    const target = 2 * left.length <= this.#to ? this.#ascending : new Uint32Array(2 * this.#to);
+    target.set(left);
+    this.#ascending = target;
+    this.#from = 0;
+    this.#to = left.length;
   }
 }

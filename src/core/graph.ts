@@ -6,7 +6,7 @@
  */
 import type { TaskId } from '../model/ids.ts';
 import { type EdgeKind, edgeKinds, type TaskState } from '../model/states.ts';
-import { bytes, links } from './columns.ts';
+import { Bytes, Integers } from './columns.ts';
 
 export type EdgeStatus = 'met' | 'unmet' | 'impossible';
 
@@ -45,17 +45,21 @@ const statuses: Readonly<Record<EdgeKind, Statuses>> = {
 
 export const edgeStatus = (after: EdgeKind, parent: TaskState): EdgeStatus => statuses[after][parent];
 
+/** Whether a parent's move from one state to another can mean anything to its continuations. */
+export const isTelling = (before: TaskState, after: TaskState): boolean =>
+  edgeKinds.some((kind) => statuses[kind][before] !== statuses[kind][after]);
+
 const none = 0;
 
 export class Graph {
-  readonly #parents = links();
-  readonly #children = links();
-  readonly #kinds = bytes();
-  readonly #nextOfParent = links();
-  readonly #nextOfChild = links();
+  readonly #parents = new Integers();
+  readonly #children = new Integers();
+  readonly #kinds = new Bytes();
+  readonly #nextOfParent = new Integers();
+  readonly #nextOfChild = new Integers();
   /** Heads of the lists by task id; edges count from 1. */
-  readonly #firstOfParent = links();
-  readonly #firstOfChild = links();
+  readonly #firstOfParent = new Integers();
+  readonly #firstOfChild = new Integers();
   #last = 0;
 
   reserve(tasks: number): void {
@@ -68,8 +72,8 @@ export class Graph {
     this.#parents.set(edge, parent);
     this.#children.set(edge, child);
     this.#kinds.set(edge, edgeKinds.indexOf(after));
-    this.#nextOfParent.set(edge, this.#firstOfParent.get(parent) || none);
-    this.#nextOfChild.set(edge, this.#firstOfChild.get(child) || none);
+    this.#nextOfParent.set(edge, this.firstFrom(parent));
+    this.#nextOfChild.set(edge, this.firstInto(child));
     this.#firstOfParent.set(parent, edge);
     this.#firstOfChild.set(child, edge);
   }
@@ -80,7 +84,7 @@ export class Graph {
     if (edge === none) return undefined;
     this.#unlink(this.#firstOfParent, this.#nextOfParent, parent, edge);
     this.#unlink(this.#firstOfChild, this.#nextOfChild, child, edge);
-    return this.#kind(edge);
+    return this.kindOf(edge);
   }
 
   has(parent: TaskId, child: TaskId): boolean {
@@ -88,18 +92,48 @@ export class Graph {
   }
 
   hasParents(child: TaskId): boolean {
-    return (this.#firstOfChild.get(child) || none) !== none;
+    return this.firstInto(child) !== none;
+  }
+
+  /** The first edge out of a task, 0 for none; `nextFrom` goes on. For whoever goes over too many edges to have an object for each. */
+  firstFrom(parent: TaskId): number {
+    return this.#firstOfParent.get(parent) || none;
+  }
+
+  nextFrom(edge: number): number {
+    return this.#nextOfParent.get(edge);
+  }
+
+  /** The first edge into a task, 0 for none; `nextInto` goes on. */
+  firstInto(child: TaskId): number {
+    return this.#firstOfChild.get(child) || none;
+  }
+
+  nextInto(edge: number): number {
+    return this.#nextOfChild.get(edge);
+  }
+
+  parentOf(edge: number): TaskId {
+    return this.#parents.get(edge) as TaskId;
+  }
+
+  childOf(edge: number): TaskId {
+    return this.#children.get(edge) as TaskId;
+  }
+
+  kindOf(edge: number): EdgeKind {
+    return edgeKinds[this.#kinds.get(edge)] as EdgeKind;
   }
 
   *children(parent: TaskId): Generator<{ child: TaskId; after: EdgeKind }> {
-    for (let edge = this.#firstOfParent.get(parent) || none; edge !== none; edge = this.#nextOfParent.get(edge)) {
-      yield { child: this.#children.get(edge) as TaskId, after: this.#kind(edge) };
+    for (let edge = this.firstFrom(parent); edge !== none; edge = this.nextFrom(edge)) {
+      yield { child: this.childOf(edge), after: this.kindOf(edge) };
     }
   }
 
   *parents(child: TaskId): Generator<{ parent: TaskId; after: EdgeKind }> {
-    for (let edge = this.#firstOfChild.get(child) || none; edge !== none; edge = this.#nextOfChild.get(edge)) {
-      yield { parent: this.#parents.get(edge) as TaskId, after: this.#kind(edge) };
+    for (let edge = this.firstInto(child); edge !== none; edge = this.nextInto(edge)) {
+      yield { parent: this.parentOf(edge), after: this.kindOf(edge) };
     }
   }
 
@@ -119,19 +153,15 @@ export class Graph {
     return false;
   }
 
-  #kind(edge: number): EdgeKind {
-    return edgeKinds[this.#kinds.get(edge)] as EdgeKind;
-  }
-
   /** Along the child's list: a join has many parents, but edges are removed from it rarely and one at a time. */
   #find(parent: TaskId, child: TaskId): number {
-    for (let edge = this.#firstOfChild.get(child) || none; edge !== none; edge = this.#nextOfChild.get(edge)) {
-      if (this.#parents.get(edge) === parent) return edge;
+    for (let edge = this.firstInto(child); edge !== none; edge = this.nextInto(edge)) {
+      if (this.parentOf(edge) === parent) return edge;
     }
     return none;
   }
 
-  #unlink(first: ReturnType<typeof links>, next: ReturnType<typeof links>, task: TaskId, edge: number): void {
+  #unlink(first: InstanceType<typeof Integers>, next: InstanceType<typeof Integers>, task: TaskId, edge: number): void {
     let before = first.get(task);
     if (before === edge) {
       first.set(task, next.get(edge));

@@ -4,6 +4,7 @@ import { taskId } from '../model/ids.ts';
 import { heldByWorkerStates, type TaskState, taskStates } from '../model/states.ts';
 import type { Cluster } from './cluster.ts';
 import { edgeStatus } from './graph.ts';
+import { capacityOf, mayLaunch } from './scheduler/launch.ts';
 
 const isHeldByWorker = (state: TaskState): boolean => (heldByWorkerStates as readonly TaskState[]).includes(state);
 
@@ -11,6 +12,7 @@ export function checkInvariants(cluster: Cluster): void {
   checkCounts(cluster);
   checkLists(cluster);
   checkAttempts(cluster);
+  checkRoom(cluster);
 }
 
 function* allTasks(cluster: Cluster) {
@@ -62,6 +64,20 @@ function checkLists(cluster: Cluster): void {
     assert(!isJoin || lists.joins.has(task), `join ${task} could complete and is on no list`);
     assert(state !== 'triaging' || lists.triaging.has(task), `task ${task} is triaged by nobody`);
     assert(state !== 'adjusting' || lists.adjusting.has(task), `task ${task} is adjusted by nobody`);
+  }
+}
+
+function checkRoom({ liveWorkers, vacant, eager, workflows, sources, patient }: Cluster): void {
+  for (const worker of liveWorkers.values()) {
+    if (!mayLaunch(worker)) continue;
+    const { id, attempts, slots } = worker;
+    assert(attempts.size >= slots || vacant.has(worker), `worker k${id} has a free slot that nobody knows of`);
+    assert(attempts.size >= capacityOf(worker) || eager.has(worker), `worker k${id} has room that nobody knows of`);
+  }
+  for (const workflow of workflows.values()) {
+    if (!workflow.launches || workflow.ready.size === 0) continue;
+    assert(sources.has(workflow), `w${workflow.id} has tasks to launch, unlisted`);
+    assert(workflow.rules.failFast || patient.has(workflow), `w${workflow.id} has tasks to send ahead, unlisted`);
   }
 }
 

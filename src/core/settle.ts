@@ -39,24 +39,21 @@ export function settle(turn: Turn, limit: number): boolean {
 
 /** When the cluster has to be settled again without any input. */
 export function nextDeadline(cluster: Turn['cluster']): number {
-  let next = Math.min(
+  const next = Math.min(
     cluster.delayed.peekKey() ?? Number.POSITIVE_INFINITY,
     (cluster.deadlines.peekKey() ?? Number.POSITIVE_INFINITY) + 1,
     nextSuspicionEnd(cluster),
   );
-  for (const id of cluster.active) {
-    const workflow = cluster.workflow(id);
-    if (workflow.state === 'registering' && !workflow.open) {
-      next = Math.min(next, workflow.touchedAt + registrationIdleMs);
-    }
-  }
+  // They are in the order in which their definers were heard: the first is the first to be given up.
+  for (const id of cluster.registering) return Math.min(next, cluster.workflow(id).touchedAt + registrationIdleMs);
   return next;
 }
 
 /** Takes entries first in, first out, while there is room; returns those that have to stay. */
 function drain(list: TaskId[], isFull: () => boolean, act: (task: TaskId) => 'stays' | undefined): TaskId[] {
-  let taken = 0;
   const staying: TaskId[] = [];
+  if (list.length === 0) return staying;
+  let taken = 0;
   while (taken < list.length && !isFull()) {
     const task = list[taken++] as TaskId;
     if (act(task) === 'stays') staying.push(task);
@@ -77,15 +74,14 @@ function expireAndWake(turn: Turn): void {
   for (let key = delayed.peekKey(); key !== undefined && key <= now; key = delayed.peekKey()) {
     const task = taskId(delayed.pop());
     const isDue = tasks.state(task) === 'queued' && !tasks.isHeld(task) && tasks.notBefore(task) <= now;
-    if (isDue) cluster.workflow(tasks.workflow(task)).ready.push(task, task);
+    if (isDue) cluster.makeReady(task);
   }
   for (let key = deadlines.peekKey(); key !== undefined && key < now; key = deadlines.peekKey()) {
     turn.task(taskId(deadlines.pop()), { type: 'expire', now }, 'controller');
   }
-  for (const id of cluster.active) {
-    const workflow = cluster.workflow(id);
-    const isIdle = workflow.state === 'registering' && !workflow.open && workflow.touchedAt + registrationIdleMs <= now;
-    if (isIdle) abortWorkflow(turn, id);
+  for (const id of cluster.registering) {
+    if (cluster.workflow(id).touchedAt + registrationIdleMs > now) break;
+    abortWorkflow(turn, id);
   }
 }
 
@@ -174,9 +170,11 @@ function advanceRun(turn: Turn, workflow: WorkflowRecord, limit: number): boolea
 
 /** A resumed run tries again what failed, and what was cancelled because of that; never what is done. */
 function resetForRun(turn: Turn, task: TaskId): void {
+  const state = turn.cluster.tasks.state(task);
+  if (state !== 'failed' && state !== 'cancelled') return;
   const view = turn.cluster.taskView(task);
-  const isToRepeat = view.state === 'failed' || (view.state === 'cancelled' && view.reason !== 'user');
-  if (isToRepeat) turn.task(task, { type: 'retry' }, 'controller');
+  if (view.state === 'failed' || (view.state === 'cancelled' && view.reason !== 'user'))
+    turn.task(task, { type: 'retry' }, 'controller');
 }
 
 /** Goes over all tasks of a workflow, as far as the limit allows; returns whether it came to the end. */

@@ -61,6 +61,8 @@ export class WorkerRecord {
   isAway = false;
   /** Attempts recorded for it that have not ended. */
   readonly attempts = new Set<AttemptId>();
+  /** Those of them whose orders may not have arrived. */
+  readonly unsure = new Set<AttemptId>();
   /** A moving average of how long its attempts run, from which the prefetch is computed; 0 before the first. */
   averageMs = 0;
   /** Bad ends since the last good one. Not durable, like all that follows. */

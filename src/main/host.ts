@@ -19,6 +19,7 @@ import { loadCertificate } from '../platform/node/certificate.ts';
 import { realClock } from '../platform/node/clock.ts';
 import { makeHttpServer } from '../platform/node/http-server.ts';
 import { openLog, sparingly } from '../platform/node/log.ts';
+import { NodeLoopMeter } from '../platform/node/loop-meter.ts';
 import { NodeOutputPacks } from '../platform/node/output-packs.ts';
 import { acceptLinks } from '../platform/node/sockets.ts';
 import { controlPath, outputPath } from '../protocol/worker.ts';
@@ -46,6 +47,8 @@ export interface HostOptions {
   onFatal(error: unknown): void;
   /** A client asked it to end. */
   readonly onStop?: () => void;
+  /** Before anybody, be it a worker, can reach it. */
+  readonly beforeListening?: (shell: ControllerShell) => Promise<void>;
 }
 
 export interface ListenAddress {
@@ -64,8 +67,7 @@ function isSame(given: string, expected: string): boolean {
 }
 
 /** The folder is this process's until `release`; whatever fails on the way gives it back. */
-export async function startHost(options: HostOptions): Promise<Host> {
-  const lock = takeLock(options.directory);
+export async function startHost(options: HostOptions, lock = takeLock(options.directory)): Promise<Host> {
   try {
     return await hostLocked(options, () => lock.release());
   } catch (error) {
@@ -86,14 +88,17 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   };
   const world = { clock: realClock(), store, packs, log, defer: setImmediate, onFatal };
   const shell = await recoverController(world, randomUUID(), options.settings);
+  await options.beforeListening?.(shell);
   const listen = options.listen ?? loopback;
   const tls = isLoopback(listen) ? undefined : loadCertificate(directory);
   const attendance = new Attendance();
   const warn = sparingly((facts, message) => log.warn(facts, message));
   const createServer = (handler: RequestListener): Server =>
     makeHttpServer(handler, tls, () => warn({}, 'too many connections; a new one was dropped'));
-  const api = createApi({ shell, attendance, token: tokens.admin, version, isSame, onStop, createServer });
   const { isPrivate = false } = options;
+  const loopMeter = isPrivate ? undefined : new NodeLoopMeter();
+  const means = { shell, attendance, loopMeter, token: tokens.admin, version };
+  const api = createApi({ ...means, isSame, onStop, createServer });
   const links = acceptWorkers(api.server, shell, isPrivate ? undefined : tokens.worker, warn);
   const [url, ...otherUrls] = await listenOn(api, listen, tls !== undefined);
   const certificate = tls === undefined ? {} : { certificate: tls.certificate };
@@ -104,6 +109,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
     await shell.close();
     links.closeAll();
     await api.close();
+    loopMeter?.stop();
     await packs.close();
     await store.close();
     log.info('the controller ended');

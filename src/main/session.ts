@@ -1,5 +1,5 @@
 /** How a command reaches a controller: a live one of its folder if there is one, else one that it hosts itself. */
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { Attendance } from '../api/attendance.ts';
 import type { OpenSession, Session, SessionOptions } from '../cli/session.ts';
 import { DroverError, type ErrorCode } from '../model/errors.ts';
@@ -11,8 +11,9 @@ import { Client } from '../sdk/client.ts';
 import { pause } from '../sdk/pause.ts';
 import type { Access, Patience } from '../sdk/transport.ts';
 import { prepareDirectory } from '../store/sqlite/directory.ts';
+import { takeLock } from '../store/sqlite/lock.ts';
 import { findDirectory } from './folder.ts';
-import { type Host, startHost } from './host.ts';
+import type { Host } from './host.ts';
 import { LocalWorker } from './local-worker.ts';
 
 /** A controller that holds the lock but does not answer is starting or ending: it gets this long. */
@@ -99,18 +100,55 @@ const wrongCertificate = (directory: string, cause: unknown): DroverError =>
     cause,
   });
 
+interface HostingOptions {
+  readonly directory: string;
+  readonly version: string;
+  /** Absent for a command that only looks. */
+  readonly slots: number | undefined;
+  onFatal(error: unknown): void;
+}
+
+interface Hosted extends Host {
+  readonly worker: LocalWorker | undefined;
+  /** What an earlier host left going on. */
+  readonly interrupted: readonly string[];
+}
+
+/** Its worker starts while the controller does: each takes about as long. */
+async function host({ directory, version, slots, onFatal }: HostingOptions): Promise<Hosted> {
+  const lock = takeLock(directory);
+  const isPrivate = slots === undefined;
+  // Of a controller that is dead: the worker must not look for that one.
+  if (!isPrivate && readAccessFile(accessPath(directory)) !== undefined) rmSync(accessPath(directory), { force: true });
+  let worker: LocalWorker | undefined;
+  // What a worker still reported would be lost, and what it still ran would run on for nobody.
+  const onEnd = (error: unknown): void => {
+    worker?.endNow();
+    onFatal(error);
+  };
+  let interrupted: readonly string[] = [];
+  const beforeListening = async (shell: Host['shell']): Promise<void> => {
+    interrupted = isPrivate ? await leftRunning(shell) : await haltInterrupted(shell);
+  };
+  try {
+    if (!isPrivate) worker = new LocalWorker(directory, slots, onEnd);
+    const { startHost } = await import('./host.ts');
+    const started = await startHost({ directory, version, onFatal: onEnd, isPrivate, beforeListening }, lock);
+    return { ...started, worker, interrupted };
+  } catch (error) {
+    await worker?.end();
+    throw error;
+  }
+}
+
 /** Joins, or hosts; when another process has the lock and does not answer yet, waits for either to succeed. */
-async function joinOrHost(
-  directory: string,
-  version: string,
-  { isPrivate, ...options }: JoinOptions & { readonly isPrivate: boolean },
-  onFatal: (error: unknown) => void,
-): Promise<Joined | Host> {
+async function joinOrHost(hosting: HostingOptions, options: JoinOptions): Promise<Joined | Hosted> {
+  const { directory } = hosting;
   for (const deadline = performance.now() + joinMsMax; ; await pause(joinPollMs)) {
     const joined = await tryJoin(directory, options);
     if (joined !== undefined) return joined;
     try {
-      return await startHost({ directory, version, onFatal, isPrivate });
+      return await host(hosting);
     } catch (error) {
       const isLocked = error instanceof DroverError && error.code === 'store-locked';
       if (isLocked && isAccessDamaged(directory)) throw accessDamaged(directory, error);
@@ -131,20 +169,8 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
       });
     }
     prepareDirectory(directory);
-    const isPrivate = options.slots === undefined;
-    let worker: LocalWorker | undefined;
-    // What a worker still reported would be lost, and what it still ran would run on for nobody.
-    const onEnd = (error: unknown): void => {
-      worker?.endNow();
-      onFatal(error);
-    };
-    const found = await joinOrHost(directory, version, { ...joining, isPrivate }, onEnd);
-    if ('client' in found) return joinedSession(found, submits);
-    const startWorker = (slots: number): LocalWorker => {
-      worker = new LocalWorker(directory, slots, onEnd);
-      return worker;
-    };
-    return hostedSession(found, options, startWorker);
+    const found = await joinOrHost({ directory, version, slots: options.slots, onFatal }, joining);
+    return 'client' in found ? joinedSession(found, submits) : hostedSession(found, options);
   };
 }
 
@@ -156,13 +182,8 @@ function joinedSession({ client, url }: Joined, isAnnounced: boolean): Session {
   return { client, url, isJoined: true, notes: [], waitForOthers: async () => {}, close };
 }
 
-async function hostedSession(
-  { shell, attendance, access, close }: Host,
-  { slots }: SessionOptions,
-  startWorker: (slots: number) => LocalWorker,
-): Promise<Session> {
-  const interrupted = slots === undefined ? await leftRunning(shell) : await haltInterrupted(shell);
-  const worker = slots === undefined ? undefined : startWorker(slots);
+function hostedSession(hosted: Hosted, { slots }: SessionOptions): Session {
+  const { shell, attendance, access, close, worker, interrupted } = hosted;
   const endWork = async (): Promise<void> => {
     const { sessions } = shell.controller;
     await settled(shell, fetchMsMax, () => sessions.pulls.left === 0);

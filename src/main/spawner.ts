@@ -16,6 +16,7 @@ import { AdoptingKin } from '../spawner/kin.ts';
 import { PosixLauncher } from '../spawner/launcher.ts';
 import { NodeLauncher } from '../spawner/node-launcher.ts';
 import { Outbox } from '../spawner/outbox.ts';
+import { SlotQueue } from '../spawner/slot-queue.ts';
 import type { SpawnerOptions } from '../spawner/spawner.ts';
 import { Spawner } from '../spawner/spawner.ts';
 
@@ -65,13 +66,23 @@ function renew(ms: number, sentAt: number | undefined): void {
   deadline = clock.at(clock.now() + ms - lateMs, () => die(EXIT_DEADLINE, 'the worker was not heard for too long'));
 }
 
-const outbox = new Outbox(process.stdout, (blocked) => (blocked ? process.stdin.pause() : process.stdin.resume()));
+const outbox = new Outbox(process.stdout, {
+  onBlocked: (blocked) => (blocked ? process.stdin.pause() : process.stdin.resume()),
+  mayWait: () => queue.isWellFed,
+  atLast: () => queue.takeStarts(),
+});
+const queue = new SlotQueue({
+  pass: (message) => spawner?.handle(message),
+  forgetFile: (path) => spawner?.forgetFile(path),
+  send: (message) => outbox.send(message),
+  wake: () => outbox.wake(),
+});
 process.stdout.on('error', () => die(0));
 
 spawner = new Spawner({
   ...machinery(plainLauncher ? undefined : loadLibc()),
   clock: { epochMs: clock.now, monotonicMs: () => performance.now() },
-  send: (message) => outbox.send(message),
+  send: (message) => queue.onMessage(message),
   onRenew: renew,
   onStopped: () => outbox.finish(() => die(0)),
 });
@@ -80,7 +91,7 @@ const lines = new LineSplitter();
 process.stdin.setEncoding('utf8');
 process.stdin.on('data', (chunk: string) => {
   for (const line of lines.push(chunk)) {
-    for (const message of decodeFrame<ToSpawner>(line)) spawner?.handle(message);
+    for (const message of decodeFrame<ToSpawner>(line)) queue.handle(message);
   }
 });
 process.stdin.on('error', () => die(0));

@@ -1,7 +1,7 @@
 /** A worker in this process: takes a host lock, reaps what an earlier holder left, then serves the controller of an access file. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import { join } from 'node:path';
 import { DroverError } from '../model/errors.ts';
 import { shardBytesMax } from '../model/limits.ts';
@@ -18,6 +18,7 @@ import { webSocketNet } from '../platform/node/sockets.ts';
 import { SpawnerProcess } from '../platform/node/spawner-process.ts';
 import type { WorkerEnd } from '../worker/messages.ts';
 import { type Connection, WorkerShell, type WorkerWorld } from '../worker/shell.ts';
+import { SpawnerPool } from '../worker/spawner-pool.ts';
 import { isInherited, reapVariable } from '../worker/task-environment.ts';
 
 /** A spawner that has not ended by itself this long after the last grace is killed. */
@@ -82,7 +83,7 @@ export class WorkerProcess {
   readonly #options: WorkerProcessOptions;
   readonly #means: Means;
   #shell: WorkerShell | undefined;
-  #spawner: SpawnerProcess | undefined;
+  #spawners: SpawnerPool<SpawnerProcess> | undefined;
   #isStopping = false;
   /** Tries so far: a controller that is reached at several addresses is tried at each in turn. */
   #failures = 0;
@@ -118,13 +119,13 @@ export class WorkerProcess {
     const lock = this.#means.lock?.name ?? instance;
     const shard = this.#options.shard ?? `${host}/${directory}`.slice(-shardBytesMax);
     const identity = { shard, lock, instance, host, pid: process.pid };
-    this.#shell = new WorkerShell(this.#world(), {
+    this.#shell = new WorkerShell(this.#world(slots), {
       ...{ identity, slots, directory, tag: directory, now, isPatient: isStanding, environment: ownEnvironment() },
     });
     log.info({ access, directory, slots, instance }, 'the worker is ready');
   }
 
-  #world(): WorkerWorld {
+  #world(slots: number): WorkerWorld {
     const { clock, libc, log, lock } = this.#means;
     return {
       clock,
@@ -139,11 +140,13 @@ export class WorkerProcess {
       },
       startSpawner: (listener) => {
         const script = siblingScript(import.meta.url, 'spawner');
-        this.#spawner = new SpawnerProcess({ script, libc, lockFd: lock?.fd }, listener);
-        return this.#spawner;
+        const options = { script, libc, lockFd: lock?.fd, siblings: new Set<number>() };
+        this.#spawners = new SpawnerPool(spawnerCount(slots), (own) => new SpawnerProcess(options, own), listener);
+        return this.#spawners;
       },
       exit: async ({ end, why, graceMs }, sayGoodbye) => {
-        await this.#spawner?.stop(graceMs, graceMs + endMarginMs);
+        this.#spawners?.retire();
+        await Promise.all((this.#spawners?.handles ?? []).map((each) => each.stop(graceMs, graceMs + endMarginMs)));
         sayGoodbye();
         cleanUp(this.#means.directory);
         this.#shell = undefined;
@@ -168,6 +171,17 @@ export class WorkerProcess {
     const pauseMs = end === 'cut-off' ? 0 : end === 'refused' ? refusedMs : comeBackMs;
     setTimeout(() => !this.#isStopping && this.#begin(), pauseMs);
   }
+}
+
+/** One stands still while a process begins, which is half of what a short one costs. */
+const coresPerSpawner = 2;
+const spawnersMax = 16;
+
+/** `DROVER_SPAWNERS` is there to try another number. */
+function spawnerCount(slots: number): number {
+  const wanted = Number(process.env.DROVER_SPAWNERS);
+  const usual = Math.ceil(availableParallelism() / coresPerSpawner);
+  return Math.min(spawnersMax, slots, Number.isInteger(wanted) && wanted > 0 ? wanted : usual);
 }
 
 const ownEnvironment = (): string[] =>

@@ -1,9 +1,14 @@
 /** Every queue, message, line and list has its limit here, with the reason for its size. */
 
-/** Rows of one transaction: past this a commit would block the loop for longer than a heartbeat tolerates. */
-export const commitRowsMax = 5_000;
+/** Changes of one turn, about: past this a commit would block the loop for longer than a heartbeat tolerates. */
+export const commitRowsMax = 10_000;
+/**
+ * While workers have more than they can run, what they say may wait for so long: a turn costs about the same for one
+ * message and for a hundred. A fraction of the time that is sent ahead.
+ */
+export const turnPauseMs = 50;
 /** Tasks of one submission request; the client cuts its stream into these. */
-export const submitTasksMax = 2_000;
+export const submitTasksMax = 4_000;
 /** A submission request's body. One command may take most of it. */
 export const submitBodyBytesMax = 16 * 1024 * 1024;
 /** A command line. Beyond the kernel's 128 KiB for one argument it is run from a file. */
@@ -38,6 +43,13 @@ export const slotsMax = 4_096;
 /** Work sent ahead of free slots, measured in time, and capped in count. */
 export const prefetchMs = 100;
 export const prefetchMax = 2_048;
+/** Of that, what the spawner has beyond its slots, so that a free slot waits for nobody. */
+export const startAheadMs = 40;
+export const startAheadMax = 512;
+/** How long ends wait for others before the controller is told, while its worker has enough to start. */
+export const reportWaitMs = 20;
+/** What was sent ahead and has not begun by then is taken back if there is room elsewhere; looked for as often. */
+export const overdueMs = 1_000;
 
 /** Repetitions that each cause may cost before the task fails for good; the user's own attempts are the workflow's. */
 export const budgetDefaults = { resources: 5, lost: 5, neverStarted: 10 } as const;

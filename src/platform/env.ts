@@ -51,3 +51,18 @@ export interface Log {
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
 }
+
+/** How late the event loop was with what it had to do, in ms, over the last `overMs`. */
+export interface LoopDelay {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  readonly overMs: number;
+}
+
+export interface LoopMeter {
+  /** Over the last minute or two, or since `restart`. */
+  read(): LoopDelay;
+  restart(): void;
+  stop(): void;
+}

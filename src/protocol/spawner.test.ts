@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ToSpawner } from './spawner.ts';
 import { decodeFrame, encodeFrame, LineSplitter, SPAWNER_LINE_CHARS_MAX } from './spawner.ts';
 
-const message = (path: string): ToSpawner => ({ t: 'closeFile', path });
+const message = (entry: string): ToSpawner => ({ t: 'env', id: 1, env: [entry] });
 
 describe('frames between worker and spawner', () => {
   it('carry many messages in a line', () => {

@@ -17,12 +17,11 @@ export const SPAWN_KEY_VARIABLE = 'DROVER_SPAWN_KEY';
 
 export type OutputFile = {
   readonly path: string;
-  /** `append` files are kept open for the tasks that follow, until `closeFile`. */
-  readonly mode: 'append' | 'truncate';
+  /** Files of a slot (`reuse`) are kept open for the tasks that follow, and emptied for each of them. */
+  readonly mode: 'reuse' | 'truncate';
 };
 
-export type StartTask = {
-  readonly t: 'start';
+type TaskDescription = {
   /** Chosen by the worker, unique among its unfinished tasks; names the task in every later message. */
   readonly key: number;
   /** Id of an interned base environment. */
@@ -35,10 +34,22 @@ export type StartTask = {
   readonly cwd: string;
   /** /dev/null when absent. */
   readonly stdin?: string;
+};
+
+/** Starts a task at once, whatever else runs. */
+export type StartTask = TaskDescription & {
+  readonly t: 'start';
   readonly stdout: OutputFile;
   readonly stderr: OutputFile;
-  /** A directory made before the task and removed after it. */
+  /** A directory made before the task; what the task left in it is removed after it. */
   readonly scratch?: string;
+};
+
+/** Starts a task as soon as a slot is free, in the order in which they came. */
+export type QueueTask = TaskDescription & {
+  readonly t: 'queue';
+  /** Where the user wants the output; otherwise it goes to the files of the slot. */
+  readonly files?: { readonly stdout: string; readonly stderr: string };
 };
 
 export type KillTask = {
@@ -50,12 +61,24 @@ export type KillTask = {
   readonly why: string;
 };
 
+type SlotsMessage = {
+  readonly t: 'slots';
+  readonly count: number;
+  readonly directory: string;
+  /** One of several spawners: its slots have every so manieth number. */
+  readonly of?: { readonly index: number; readonly total: number };
+};
+
 export type ToSpawner =
   | { readonly t: 'env'; readonly id: number; readonly env: readonly string[] }
   | { readonly t: 'dropEnv'; readonly id: number }
+  /** How many slots there are, and where their files and scratch directories go; before any task is queued. */
+  | SlotsMessage
   | StartTask
+  | QueueTask
+  /** A task that still waits for its slot is `dropped`, by this or by a kill. */
+  | { readonly t: 'drop'; readonly key: number }
   | KillTask
-  | { readonly t: 'closeFile'; readonly path: string }
   /**
    * Unless it hears this again in time, it kills everything and ends: a worker that is stopped or stuck can't. It counts from
    * `sentAt`, by the machine's time since its start: a spawner that was stopped itself reads it late.
@@ -68,8 +91,10 @@ export type ToSpawner =
 
 export type LauncherName = 'posix_spawn' | 'node';
 
-/** Byte offsets within an output file. */
-export type OutputRange = { readonly from: number; readonly to: number };
+/** The length of a stream, and its last bytes in base64. */
+export type OutputEnd = { readonly bytes: number; readonly tail: string };
+
+export type OutputFiles = { readonly stdout: string; readonly stderr: string };
 
 export type TaskEnded = {
   readonly t: 'ended';
@@ -81,8 +106,11 @@ export type TaskEnded = {
   readonly wallMs: number;
   /** Absent when the task ended before it was sampled. */
   readonly peakBytes?: number;
-  readonly out: OutputRange;
-  readonly err: OutputRange;
+  readonly at: number;
+  readonly out: OutputEnd;
+  readonly err: OutputEnd;
+  /** Where it lies, if that is more than what the tails have. The next task of the slot gets other files. */
+  readonly files?: OutputFiles;
   /** A kill reached the task while its main process ran; `killed` when that took SIGKILL. */
   readonly signalled?: { readonly why: string; readonly killed: boolean };
   /** Processes that outlived the main process and its grace, and were ended. */
@@ -108,15 +136,16 @@ export type StartFailure = {
 
 export type FromSpawner =
   | { readonly t: 'ready'; readonly pid: number; readonly launcher: LauncherName; readonly note?: string }
-  /** `at`: ms since the epoch; `out` and `err`: where its output begins in its files. */
+  /** `at`: ms since the epoch. One that was queued and has ended since is told of by its end alone. */
   | {
       readonly t: 'started';
       readonly key: number;
       readonly pid: number;
       readonly at: number;
-      readonly out: number;
-      readonly err: number;
+      readonly files: OutputFiles;
     }
+  /** It was taken out of the queue: no process was ever there. */
+  | { readonly t: 'dropped'; readonly key: number }
   | TaskEnded
   | { readonly t: 'pong' }
   /** No process was ever there. */

@@ -137,6 +137,18 @@ export type FailureGroup = Static<typeof FailureGroup>;
 export const FailureList = Type.Object({ groups: Type.Array(FailureGroup) });
 export type FailureList = Static<typeof FailureList>;
 
+/**
+ * How late the controller's event loop was, in ms: over the last minute or two, or since a client last began anew with
+ * `POST server/loop-delay`. `overMs` is that time.
+ */
+export const LoopDelayView = Type.Object({
+  p50: Type.Number({ minimum: 0 }),
+  p99: Type.Number({ minimum: 0 }),
+  max: Type.Number({ minimum: 0 }),
+  overMs: count,
+});
+export type LoopDelayView = Static<typeof LoopDelayView>;
+
 export const ServerView = Type.Object({
   version: Type.String(),
   apiVersion: Type.Integer(),
@@ -145,6 +157,8 @@ export const ServerView = Type.Object({
   epoch: Type.Integer(),
   workers: count,
   slots: count,
+  /** Absent where nobody measures it. */
+  loopDelayMs: Type.Optional(LoopDelayView),
 });
 export type ServerView = Static<typeof ServerView>;
 

@@ -55,6 +55,11 @@ export class Client {
     await this.transport.post(path('server/leave', {}));
   }
 
+  /** From now on `loopDelayMs` of `server()` covers what comes after this. For all who ask, so use it for measurements. */
+  restartLoopDelay(): Promise<ServerView> {
+    return this.change('server/loop-delay');
+  }
+
   /** Ends the controller; workers and what they run stay, for the next one. */
   stopServer(): Promise<ServerView> {
     return this.change('server/stop');
@@ -93,6 +98,11 @@ export class Client {
   /** Tasks are then added in batches; none starts before `close`. */
   register(spec: WorkflowSpec): Promise<{ readonly id: string }> {
     return this.change('workflows', { spec });
+  }
+
+  /** A workflow that one batch holds: registered, filled and closed at once. */
+  submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView> {
+    return this.change('workflows', { spec, batch });
   }
 
   extend(workflow: string, batch: TaskBatch): Promise<{ readonly firstIndex: number; readonly count: number }> {

@@ -26,8 +26,9 @@ class Recorder {
     for await (const piece of request) pieces.push(piece);
     const content = JSON.parse(Buffer.concat(pieces).toString() || '{}');
     this.requests.push(`${request.method} ${request.url}`);
-    if (request.url?.endsWith('/tasks')) {
-      this.batches.push(content);
+    const batch = request.url?.endsWith('/tasks') ? content : content.batch;
+    if (batch !== undefined) {
+      this.batches.push(batch);
       if (this.refuseExtension) response.statusCode = 413;
     }
     response.end(
@@ -64,20 +65,26 @@ const barrier: SubmissionItem = { barrier: true };
 const submitAll = (...items: SubmissionItem[]) => submit(client, { spec, items });
 
 describe('order of requests', () => {
-  it('registers, extends and closes', async () => {
+  it('submits what one batch holds in one request', async () => {
     await submitAll(task('a'), { command: 'b', name: 'second', arrayIndex: 7 });
-    expect(recorder.requests).toEqual([
-      'POST /api/v1/workflows',
-      'POST /api/v1/workflows/w1/tasks',
-      'POST /api/v1/workflows/w1/close',
-    ]);
+    expect(recorder.requests).toEqual(['POST /api/v1/workflows']);
     expect(recorder.tasks).toEqual([{ command: 'a' }, { command: 'b', name: 'second', arrayIndex: 7 }]);
     expect(recorder.edges).toEqual([]);
   });
 
+  it('registers, extends and closes what is longer', async () => {
+    await submitAll(...Array.from({ length: submitTasksMax + 1 }, () => task('a')));
+    expect(recorder.requests).toEqual([
+      'POST /api/v1/workflows',
+      'POST /api/v1/workflows/w1/tasks',
+      'POST /api/v1/workflows/w1/tasks',
+      'POST /api/v1/workflows/w1/close',
+    ]);
+  });
+
   it('submits a workflow without tasks', async () => {
     await submitAll();
-    expect(recorder.requests).toHaveLength(3);
+    expect(recorder.requests).toHaveLength(1);
     expect(recorder.batches).toEqual([{ tasks: [], edges: [] }]);
   });
 
@@ -93,15 +100,16 @@ describe('order of requests', () => {
   it('aborts what it has registered when a long stream fails', async () => {
     async function* items() {
       for (let i = 0; i < submitTasksMax; i++) yield task('a');
-      throw new Error('line 2001');
+      throw new Error('the last line');
     }
-    await expect(submit(client, { spec, items: items() })).rejects.toThrow('line 2001');
+    await expect(submit(client, { spec, items: items() })).rejects.toThrow('the last line');
     expect(recorder.requests.at(-1)).toBe('POST /api/v1/workflows/w1/abort');
   });
 
   it('aborts when the controller refuses a batch', async () => {
     recorder.refuseExtension = true;
-    await expect(submitAll(task('a'))).rejects.toMatchObject({ code: 'too-large' });
+    const many = Array.from({ length: submitTasksMax }, () => task('a'));
+    await expect(submitAll(...many)).rejects.toMatchObject({ code: 'too-large' });
     expect(recorder.requests.at(-1)).toBe('POST /api/v1/workflows/w1/abort');
   });
 
@@ -191,17 +199,18 @@ describe('barriers', () => {
   });
 
   it('hold back the tasks of every later batch', async () => {
-    const many = Array.from({ length: submitTasksMax + 1 }, () => task('x'));
+    const batch = submitTasksMax;
+    const many = Array.from({ length: batch + 1 }, () => task('x'));
     await submitAll(task('a'), barrier, ...many, barrier, task('z'));
     expect(recorder.batches[0]?.edges).toEqual([
       { parents: [1, 1], children: [2, 2], after: 'any' },
-      { parents: [2, 2], children: [3, 2000], after: 'success' },
+      { parents: [2, 2], children: [3, batch], after: 'success' },
     ]);
     expect(recorder.batches[1]?.edges).toEqual([
-      { parents: [2, 2], children: [2001, 2003], after: 'success' },
-      { parents: [3, 2003], children: [2004, 2004], after: 'any' },
-      { parents: [2, 2], children: [2004, 2004], after: 'success' },
-      { parents: [2004, 2004], children: [2005, 2005], after: 'success' },
+      { parents: [2, 2], children: [batch + 1, batch + 3], after: 'success' },
+      { parents: [3, batch + 3], children: [batch + 4, batch + 4], after: 'any' },
+      { parents: [2, 2], children: [batch + 4, batch + 4], after: 'success' },
+      { parents: [batch + 4, batch + 4], children: [batch + 5, batch + 5], after: 'success' },
     ]);
   });
 });

@@ -9,7 +9,7 @@
  * 4. The controller hears something at least every `keepAliveMs`, else it would take the definer for dead.
  */
 import { registrationIdleMs, submitTasksMax } from '../model/limits.ts';
-import type { EdgeSpec, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import type { WorkflowView } from '../protocol/views.ts';
 import type { Client } from './client.ts';
 
@@ -92,18 +92,25 @@ class Registration {
   }
 
   async flush(): Promise<string> {
-    this.linkToBarrier(this.lastIndex);
-    const { batch, edges } = this;
-    this.batch = [];
-    this.edges = [];
-    this.batchChars = 0;
+    const batch = this.takeBatch();
     this.id ??= (await this.client.register(this.spec)).id;
-    await this.client.extend(this.id, { tasks: batch, edges });
+    await this.client.extend(this.id, batch);
     return this.id;
   }
 
+  /** What fits into one batch is registered and closed with it, in one request. */
   async close(): Promise<WorkflowView> {
+    if (this.id === undefined) return this.client.submitWhole(this.spec, this.takeBatch());
     return this.client.close(await this.flush());
+  }
+
+  private takeBatch(): TaskBatch {
+    this.linkToBarrier(this.lastIndex);
+    const { batch: tasks, edges } = this;
+    this.batch = [];
+    this.edges = [];
+    this.batchChars = 0;
+    return { tasks, edges };
   }
 
   /** What went wrong before is what the caller must hear of; an abort that fails too is made up for by the controller. */

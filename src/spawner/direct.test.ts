@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadLibc } from '../platform/node/libc.ts';
+import { DirectCalls } from './direct.ts';
 import { Driver } from './driver.testing.ts';
+import { BaseEnvironment } from './environment.ts';
 
 /** Each is run by the spawner, which starts the plain ones directly, and by a real shell. */
 const COMMANDS = [
@@ -94,6 +97,10 @@ const ENVIRONMENTS: Record<string, string[]> = {
   'an exported function': ['BASH_FUNC_ls%%=() { echo function; }'],
   'names that no shell has': ['a.b=1', 'c-d=2'],
   'exported shell options': ['SHELLOPTS=xtrace', 'IFS=x', 'OPTIND=4'],
+  'prompts and what getopts uses': ['PS1=> ', 'PS2=> ', 'PS4=> ', 'OPTERR=0'],
+  'prompts alone': ['PS1=> ', 'PS2=> '],
+  'a relative previous directory': ['OLDPWD=src'],
+  'a locale that is not installed': ['LC_ALL=xx_XX.UTF-8'],
   'a shell started by sshd': ['HOME=.', 'SSH_CLIENT=1.2.3.4 5 22'],
 };
 
@@ -159,6 +166,13 @@ describe.each(['/bin/bash', '/bin/sh'])('a line for %s', (shell) => {
     expect((await driver.run('uname', { shell })).stdout).toBe('mine\n');
   });
 
+  it.each(['echo', 'true', 'false'])('runs the built-in %s, not a program of this name in the PATH', async (name) => {
+    writeExecutable(driver.path(`bin/${name}`), '#!/bin/sh\necho mine\nexit 9\n');
+    driver.send({ t: 'env', id: 1, env: [pathVariable()] });
+    const { exit, stdout } = await driver.run(name, { shell });
+    expect([exit, stdout]).toEqual([name === 'false' ? 1 : 0, name === 'echo' ? '\n' : '']);
+  });
+
   it('looks a program up in the PATH of the task', async () => {
     mkdirSync(driver.path('other'));
     writeExecutable(driver.path('other/elsewhere'), '#!/bin/sh\necho found\n');
@@ -168,6 +182,18 @@ describe.each(['/bin/bash', '/bin/sh'])('a line for %s', (shell) => {
     expect((await driver.run('elsewhere', { shell })).exit).toBe(127);
     expect((await driver.run('elsewhere', { shell, vars: ['PATH=other:/bin'] })).stdout).toBe('found\n');
   });
+});
+
+it('starts plain commands without bash in the environment of a terminal, with prompts and a locale', () => {
+  const entries = ['PATH=/usr/bin:/bin', 'HOME=/', 'SHLVL=2', 'OLDPWD=/usr', 'PS1=> ', 'LC_ALL=C', 'TERM=xterm', '_=x'];
+  const base = new BaseEnvironment(entries, loadLibc());
+  const output = { path: '/dev/null', mode: 'truncate' } as const;
+  const task = { t: 'start', key: 1, env: 1, vars: ['DROVER_INDEX=1'], shell: '/bin/bash', cwd: '/' } as const;
+  for (const command of ['/bin/true', 'true', 'sleep 0.01', 'echo hi', 'ls -l /']) {
+    const call = new DirectCalls().find({ ...task, command, stdout: output, stderr: output }, base);
+    expect(call?.argv).toEqual(command.split(' '));
+    expect(call?.env.entries).toEqual(entries.filter((entry) => entry !== 'PS1=> '));
+  }
 });
 
 /** The order of an environment has no meaning, and a shell rearranges it. */

@@ -8,19 +8,22 @@ import { accessSync, constants, realpathSync } from 'node:fs';
 import { basename, normalize } from 'node:path';
 import type { StartTask } from '../protocol/spawner.ts';
 import type { BaseEnvironment } from './environment.ts';
-import { isShellVariable, nameOf } from './environment.ts';
+import { mattersToBash } from './environment.ts';
 import { statIfAny } from './stat.ts';
-import { plainWords } from './words.ts';
+import { isBuiltin, plainWords } from './words.ts';
 
 export type DirectCall = {
   readonly path: string;
   readonly argv: readonly string[];
-  /** What the shell would have added to the program's environment. */
+  /** What the shell would have passed on of the base, and added to it. */
+  readonly env: BaseEnvironment;
   readonly additions: readonly string[];
 };
 
 const CACHE_ENTRIES_MAX = 4_096;
 const EXECUTABLE_BY_ALL = 0o111;
+/** For the programs that stand in for built-ins: a PATH may lead to others of the same name, which bash passes over. */
+const SYSTEM_PATH = '/usr/bin:/bin';
 
 export class DirectCalls {
   private readonly bashPaths = new Map<string, boolean>();
@@ -34,10 +37,10 @@ export class DirectCalls {
     if (!this.isBash(task.shell) || !base.neutralForBash) return undefined;
     // bash gives its program a PWD without `..`, `//` or a final `/`.
     if (normalize(task.cwd) !== task.cwd || (task.cwd.endsWith('/') && task.cwd !== '/')) return undefined;
-    if (task.vars.some((entry) => isShellVariable(nameOf(entry)))) return undefined;
-    const path = program.includes('/') ? program : this.lookUp(program, pathOf(task, base));
+    if (task.vars.some(mattersToBash)) return undefined;
+    const path = program.includes('/') ? program : this.lookUp(program, searchPathOf(program, task, base));
     if (path === undefined) return undefined;
-    return { path, argv, additions: base.bashAdditions(path) };
+    return { path, argv, env: base.passedByBash, additions: base.bashAdditions(path) };
   }
 
   /**
@@ -86,7 +89,8 @@ function isExecutable(path: string): boolean {
   }
 }
 
-function pathOf(task: StartTask, base: BaseEnvironment): string | undefined {
+function searchPathOf(program: string, task: StartTask, base: BaseEnvironment): string | undefined {
+  if (isBuiltin(program)) return SYSTEM_PATH;
   return task.vars.findLast((entry) => entry.startsWith('PATH='))?.slice('PATH='.length) ?? base.valueOf('PATH');
 }
 

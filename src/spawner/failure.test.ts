@@ -11,8 +11,8 @@ const task: StartTask = {
   command: 'true',
   shell: '/bin/sh',
   cwd: '/',
-  stdout: { path: '/dev/null', mode: 'append' },
-  stderr: { path: '/dev/null', mode: 'append' },
+  stdout: { path: '/dev/null', mode: 'reuse' },
+  stderr: { path: '/dev/null', mode: 'reuse' },
 };
 
 describe('a start that the kernel refused', () => {

@@ -6,9 +6,10 @@
  *  3. tasks never take the last descriptors: to look at and kill their processes needs some too.
  */
 
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { outputTailBytesMax } from '../model/limits.ts';
 import { descriptorLimit } from '../platform/node/descriptors.ts';
-import type { OutputFile } from '../protocol/spawner.ts';
+import type { OutputEnd, OutputFile } from '../protocol/spawner.ts';
 import { statIfAny } from './stat.ts';
 
 export type OpenFile = {
@@ -17,13 +18,16 @@ export type OpenFile = {
   users: number;
   /** Whether the next task with this path finds it open. */
   kept: boolean;
+  /** It may hold what the last task wrote. */
+  isUsed: boolean;
 };
 
 const KEPT_FILES_MAX = 1_024;
 const SPARE_DESCRIPTORS = 16;
 const FILE_MODE = 0o666;
-const CREATE = constants.O_WRONLY | constants.O_CREAT;
-const OUTPUT_FLAGS = { append: CREATE | constants.O_APPEND, truncate: CREATE | constants.O_TRUNC };
+/** Tasks append: one that opens its own output once more must not overwrite it. */
+const OUTPUT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
+const EMPTY: OutputEnd = { bytes: 0, tail: '' };
 
 export class TaskFiles {
   readonly devNull: number;
@@ -36,13 +40,15 @@ export class TaskFiles {
 
   /** Throws what `open` throws. */
   openOutput(output: OutputFile): OpenFile {
-    const known = output.mode === 'append' ? this.kept.get(output.path) : undefined;
+    const known = output.mode === 'reuse' ? this.kept.get(output.path) : undefined;
     if (known) {
+      if (known.isUsed) ftruncateSync(known.fd);
+      known.isUsed = false;
       known.users += 1;
       return known;
     }
-    const fd = this.open(output.path, OUTPUT_FLAGS[output.mode]);
-    const file = { path: output.path, fd, users: 1, kept: output.mode === 'append' };
+    const fd = this.open(output.path, OUTPUT_FLAGS);
+    const file = { path: output.path, fd, users: 1, kept: output.mode === 'reuse', isUsed: false };
     if (file.kept) this.keep(file);
     return file;
   }
@@ -96,16 +102,27 @@ export class TaskFiles {
   }
 }
 
-export function sizeOf(file: OpenFile): number {
-  return fstatSync(file.fd).size;
+/** What a task left in its file; nothing if it has become unreadable, as one of a server that went away. */
+export function endOf(file: OpenFile): OutputEnd {
+  try {
+    file.isUsed = true;
+    const { size } = fstatSync(file.fd);
+    file.isUsed = size > 0;
+    if (size === 0) return EMPTY;
+    return { bytes: size, tail: readTail(file, size).toString('base64') };
+  } catch {
+    return EMPTY;
+  }
 }
 
-/** For a file that may have become unreadable since its size was `before`, such as one of a server that went away. */
-export function sizeSince(file: OpenFile, before: number): number {
+/** By the descriptor, since a task may have renamed or removed the file; anew, since that one only writes. */
+function readTail({ fd }: OpenFile, size: number): Buffer {
+  const reader = openSync(`/proc/self/fd/${fd}`, 'r');
   try {
-    return sizeOf(file);
-  } catch {
-    return before;
+    const tail = Buffer.allocUnsafe(Math.min(size, outputTailBytesMax));
+    return tail.subarray(0, readSync(reader, tail, 0, tail.length, size - tail.length));
+  } finally {
+    closeSync(reader);
   }
 }
 

@@ -114,7 +114,7 @@ export class AdoptingKin implements Kin {
   }
 
   refresh(): readonly Member[] {
-    // In the middle of an exec a process shows no environment, so a tag may turn up later.
+    // A process that hangs in an exec shows its tag later.
     for (const pid of this.strays.keys()) {
       const owner = this.ownerByTag(pid);
       if (owner) this.adopt(pid, owner, undefined);

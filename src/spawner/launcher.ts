@@ -50,7 +50,7 @@ export class PosixLauncher implements Launcher {
   }
 
   makeEnvironment(entries: readonly string[]): BaseEnvironment {
-    return new BaseEnvironment(entries, this.libc.addressOf);
+    return new BaseEnvironment(entries, this.libc);
   }
 
   launch(request: LaunchRequest): number {

@@ -1,21 +1,67 @@
 /**
- * The scratch directories of tasks. Owns the removals under way.
- * Invariant: after `remove` the path is free at once; what was in it disappears in the background.
+ * The scratch directories of tasks. Owns those that are empty and wait for the next task, and the removals under way.
+ * Invariant: a task finds its directory empty; what an earlier one left in it disappears in the background.
  */
 
-import { mkdirSync, renameSync, rmdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 
+/** File systems count time in ticks, some in seconds: what changes within one can't be told from its time. */
+const TICK_MS_MAX = 2_000;
+
+type Untouched = {
+  readonly madeMs: number;
+  readonly mode: number;
+  /** When it was last changed, by its file system. */
+  readonly ctimeMs: number;
+  /** Whether a change from now on would show. */
+  isSettled: boolean;
+};
+
 export class ScratchDirectories {
+  private readonly untouched = new Map<string, Untouched>();
   private readonly removals = new Set<Promise<void>>();
   private count = 0;
 
   /** Throws what `mkdir` throws. */
   make(path: string): void {
+    const madeMs = performance.now();
+    const known = this.untouched.get(path);
+    if (known) {
+      known.isSettled ||= madeMs - known.madeMs > TICK_MS_MAX;
+      return;
+    }
     mkdirSync(path, { recursive: true });
+    const { ctimeMs, mode } = statSync(path);
+    this.untouched.set(path, { madeMs, mode, ctimeMs, isSettled: false });
   }
 
-  remove(path: string): void {
+  /** Its task has ended; most have not used it, and then the next one may have it as it is. */
+  release(path: string): void {
+    if (this.isUntouched(path)) return;
+    this.untouched.delete(path);
+    this.remove(path);
+  }
+
+  /** Removes all; resolves when nothing is left. */
+  async removeAll(): Promise<void> {
+    for (const path of this.untouched.keys()) this.remove(path);
+    this.untouched.clear();
+    await Promise.all(this.removals);
+  }
+
+  private isUntouched(path: string): boolean {
+    const known = this.untouched.get(path);
+    try {
+      const { ctimeMs, mode } = statSync(path);
+      if (ctimeMs !== known?.ctimeMs || mode !== known.mode) return false;
+      return known.isSettled || readdirSync(path).length === 0;
+    } catch {
+      return false;
+    }
+  }
+
+  private remove(path: string): void {
     try {
       rmdirSync(path);
     } catch (error) {
@@ -23,11 +69,6 @@ export class ScratchDirectories {
       if (code === 'ENOTEMPTY' || code === 'EEXIST') this.removeContents(path);
       else if (code !== 'ENOENT') complain(path, error);
     }
-  }
-
-  /** Resolves when nothing is left to remove. */
-  async settled(): Promise<void> {
-    await Promise.all(this.removals);
   }
 
   private removeContents(path: string): void {

@@ -10,16 +10,16 @@
 
 import type { ProcessEnd } from '../platform/node/libc.ts';
 import { readMemory } from '../platform/node/process-tree.ts';
-import type { FromSpawner, KillTask, StartTask, TaskEnded, ToSpawner } from '../protocol/spawner.ts';
+import type { FromSpawner, KillTask, OutputEnd, StartTask, TaskEnded, ToSpawner } from '../protocol/spawner.ts';
 import { LEFTOVER_GRACE_MS, LEFTOVER_TERM_MS } from '../protocol/spawner.ts';
 import type { BaseEnvironment } from './environment.ts';
 import { StartError, stoppingFailure } from './failure.ts';
-import { sizeSince, TaskFiles } from './files.ts';
+import { endOf, type OpenFile, TaskFiles } from './files.ts';
 import type { Kin, Member } from './kin.ts';
 import type { Launcher } from './launcher.ts';
 import { Sampler } from './sampler.ts';
 import { ScratchDirectories } from './scratch.ts';
-import type { StartedProcess, TaskOutput } from './starter.ts';
+import type { StartedProcess } from './starter.ts';
 import { Starter } from './starter.ts';
 
 export type SpawnerClock = {
@@ -61,23 +61,26 @@ type Pressure =
 class Task implements Member {
   readonly key: number;
   readonly pid: number;
-  readonly out: TaskOutput;
-  readonly err: TaskOutput;
+  readonly out: OpenFile;
+  readonly err: OpenFile;
   readonly scratch: string | undefined;
   readonly startedMs: number;
+  /** ms since the epoch. */
+  readonly at: number;
   phase: Phase = { state: 'running' };
   pressure: Pressure = { state: 'none' };
   signalled: TaskEnded['signalled'];
   peakBytes = 0;
   leftovers = 0;
 
-  constructor(start: StartTask, started: StartedProcess, startedMs: number) {
+  constructor(start: StartTask, started: StartedProcess, startedMs: number, at: number) {
     this.key = start.key;
     this.scratch = start.scratch;
     this.pid = started.pid;
     this.out = started.out;
     this.err = started.err;
     this.startedMs = startedMs;
+    this.at = at;
   }
 
   get mainEnded(): boolean {
@@ -128,9 +131,6 @@ export class Spawner {
       case 'kill':
         this.onKill(message);
         return;
-      case 'closeFile':
-        this.files.forget(message.path);
-        return;
       case 'renew':
         this.options.onRenew(message.ms, message.sentAt);
         return;
@@ -141,6 +141,11 @@ export class Spawner {
         this.stop(message.graceMs);
         return;
     }
+  }
+
+  /** The next task with this path gets another file. */
+  forgetFile(path: string): void {
+    this.files.forget(path);
   }
 
   /** Leaves nothing alive below this process; for when there is no time, or nobody left to report to. */
@@ -158,12 +163,13 @@ export class Spawner {
       const { clock } = this.options;
       const startedMs = clock.monotonicMs();
       const at = clock.epochMs();
-      const task = new Task(start, this.starter.start(start, environment), startedMs);
+      const task = new Task(start, this.starter.start(start, environment), startedMs, at);
       this.tasks.set(task.key, task);
       this.runningByPid.set(task.pid, task);
       this.kin.enrol(task);
       this.sampler.add(task);
-      this.options.send({ t: 'started', key: task.key, pid: task.pid, at, out: task.out.from, err: task.err.from });
+      const files = { stdout: start.stdout.path, stderr: start.stderr.path };
+      this.options.send({ t: 'started', key: task.key, pid: task.pid, at, files });
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
       this.options.send({ t: 'failed', key: start.key, ...error.failure });
@@ -255,6 +261,7 @@ export class Spawner {
     this.leaving.delete(task);
     this.tasks.delete(task.key);
     this.kin.release(task);
+    if (task.scratch !== undefined) this.scratch.release(task.scratch);
     const peakBytes = Math.max(task.peakBytes, this.credibleRss(end));
     this.options.send({
       t: 'ended',
@@ -262,21 +269,20 @@ export class Spawner {
       ...(end.signal === undefined ? { exit: end.exit ?? 0 } : { signal: end.signal }),
       cpuMs: end.cpuMs,
       wallMs: atMs - task.startedMs,
+      at: task.at,
       ...(peakBytes > 0 ? { peakBytes } : {}),
       out: this.closeOutput(task.out),
       err: this.closeOutput(task.err),
       ...(task.signalled ? { signalled: task.signalled } : {}),
       ...(task.leftovers > 0 ? { leftovers: task.leftovers } : {}),
     });
-    if (task.scratch !== undefined) this.scratch.remove(task.scratch);
     if (this.stopping && this.tasks.size === 0) this.finishStop();
   }
 
-  private closeOutput(output: TaskOutput): { from: number; to: number } {
-    const to = sizeSince(output.file, output.from);
-    this.files.release(output.file);
-    // A task that reopens its own stdout or stderr truncates it: what is there now was all written by it.
-    return to < output.from ? { from: 0, to } : { from: output.from, to };
+  private closeOutput(file: OpenFile): OutputEnd {
+    const end = endOf(file);
+    this.files.release(file);
+    return end;
   }
 
   private sample(task: Task): void {
@@ -304,7 +310,7 @@ export class Spawner {
   }
 
   private finishStop(): void {
-    void this.scratch.settled().then(() => this.options.onStopped());
+    void this.scratch.removeAll().then(() => this.options.onStopped());
   }
 }
 

@@ -1,7 +1,10 @@
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { outputTailBytesMax } from '../model/limits.ts';
 import { loadLibc } from '../platform/node/libc.ts';
 import { Driver, until } from './driver.testing.ts';
+
+const textOf = (tail: string): string => Buffer.from(tail, 'base64').toString();
 
 describe('a start', () => {
   let driver: Driver;
@@ -53,31 +56,36 @@ describe('a start', () => {
       expect((await driver.run('cat', { stdin: driver.path('input') })).stdout).toBe('some input\n');
     });
 
-    it('appends the output of consecutive tasks to one file and tells where each lies', async () => {
-      const stdout = { path: driver.path('segment'), mode: 'append' } as const;
+    it('empties a file that is used again, and tells of each task what it wrote', async () => {
+      const stdout = { path: driver.path('slot'), mode: 'reuse' } as const;
       const first = await driver.run('echo first', { stdout });
       const second = await driver.run('printf "the second"', { stdout });
       const third = await driver.run('true', { stdout });
-      expect([first.out, second.out, third.out]).toEqual([
-        { from: 0, to: 6 },
-        { from: 6, to: 16 },
-        { from: 16, to: 16 },
+      expect([first.out, second.out, third.out].map(({ bytes, tail }) => [bytes, textOf(tail)])).toEqual([
+        [6, 'first\n'],
+        [10, 'the second'],
+        [0, ''],
       ]);
-      expect(driver.text('segment')).toBe('first\nthe second');
     });
 
-    it('opens an appended file anew after it was closed', async () => {
-      const stdout = { path: driver.path('rotated'), mode: 'append' } as const;
-      await driver.run('echo old; rm rotated', { stdout });
-      driver.send({ t: 'closeFile', path: stdout.path });
-      expect((await driver.run('echo new', { stdout })).out).toEqual({ from: 0, to: 4 });
-      expect(driver.text('rotated')).toBe('new\n');
+    it('reads the output of a task that renamed, removed or truncated its file', async () => {
+      const stdout = { path: driver.path('gone'), mode: 'reuse' } as const;
+      expect(textOf((await driver.run('echo old; rm gone', { stdout })).out.tail)).toBe('old\n');
+      expect(textOf((await driver.run('echo new', { stdout })).out.tail)).toBe('new\n');
+      const cut = { path: driver.path('cut'), mode: 'reuse' } as const;
+      expect(textOf((await driver.run('echo much; echo less > cut', { stdout: cut })).out.tail)).toBe('less\n');
     });
 
-    it('truncates a file that is not appended to', async () => {
+    it('tells the end of a long output', async () => {
+      const { out } = await driver.run('head -c 100000 /dev/zero; echo end');
+      expect([out.bytes, Buffer.byteLength(out.tail, 'base64')]).toEqual([100_004, outputTailBytesMax]);
+      expect(textOf(out.tail).slice(-5)).toBe('\0end\n');
+    });
+
+    it('truncates a file that is not a slot’s', async () => {
       writeFileSync(driver.path('old'), 'much older output\n');
       const ended = await driver.run('echo new', { stdout: { path: driver.path('old'), mode: 'truncate' } });
-      expect(ended.out).toEqual({ from: 0, to: 4 });
+      expect(ended.out.bytes).toBe(4);
       expect(driver.text('old')).toBe('new\n');
     });
 
@@ -85,15 +93,21 @@ describe('a start', () => {
       const both = { path: driver.path('both'), mode: 'truncate' } as const;
       const ended = await driver.run('echo a; echo b >&2; echo c', { stdout: both, stderr: both });
       expect(driver.text('both')).toBe('a\nb\nc\n');
-      expect([ended.out, ended.err]).toEqual([
-        { from: 0, to: 6 },
-        { from: 0, to: 6 },
-      ]);
+      expect([ended.out.bytes, ended.err.bytes]).toEqual([6, 6]);
     });
   });
 
   describe('keeps a scratch directory', () => {
-    it('that is there before the task and gone after it, though it was not empty', async () => {
+    it('that every task finds empty, whatever the one before left there, or did to it', async () => {
+      const scratch = driver.path('own');
+      const left = ['touch own/a', 'mkdir -p own/b/c', 'touch own/.d', 'chmod 500 own', 'rmdir own', 'true'];
+      for (const command of [...left, 'sleep 2.2', ...left]) {
+        const { stdout } = await driver.run(`ls -A own; stat -c %a own; ${command}`, { scratch });
+        expect([command, stdout]).toEqual([command, '755\n']);
+      }
+    });
+
+    it('of which what was in it is removed', async () => {
       const scratch = driver.path('parent/scratch');
       const { stdout } = await driver.run('cd parent/scratch && mkdir -p a/b && touch a/b/c && pwd', { scratch });
       expect(stdout).toBe(`${scratch}\n`);
@@ -108,10 +122,15 @@ describe('a start', () => {
       }, 'the contents to be removed');
     });
 
-    it('that is removed when the start fails', async () => {
-      const scratch = driver.path('unused');
-      await driver.failed(driver.start('true', { scratch, cwd: '/no/such/directory' }));
+    it('that is removed in the end, though nobody used it', async () => {
+      const own = new Driver();
+      const scratch = own.path('unused');
+      await own.failed(own.start('true', { scratch, cwd: '/no/such/directory' }));
+      await own.run('true', { scratch });
+      own.send({ t: 'stop', graceMs: 0 });
+      await own.exited();
       expect(existsSync(scratch)).toBe(false);
+      await own.close();
     });
   });
 
@@ -120,7 +139,7 @@ describe('a start', () => {
     const holder = new Driver({ lockFd });
     expect(loadLibc()?.tryLock(lockFd)).toBe(true);
     closeSync(lockFd);
-    await holder.run('true', { stdout: { path: driver.path('kept'), mode: 'append' } });
+    await holder.run('true', { stdout: { path: driver.path('kept'), mode: 'reuse' } });
     expect(
       (await holder.run('ls -l /proc/self/fd | grep -o " [0-9]* -> .*" | grep -v /proc/')).stdout
         .split('\n')
@@ -134,6 +153,15 @@ describe('a start', () => {
     expect((await driver.run('flock -n lock true')).exit).toBe(0);
     process.kill(pid, 'SIGKILL');
     await holder.close();
+  });
+
+  it.each(['/bin/bash', '/bin/sh'])('takes no line for options of %s', async (shell) => {
+    for (const command of ['-x echo', '--version', '+x', '-']) {
+      const { exit, stdout, stderr } = await driver.run(command, { shell });
+      expect([exit, stdout]).toEqual([127, '']);
+      expect(stderr).toContain('not found');
+    }
+    expect((await driver.run('-\necho "$0,$#,$LINENO"; exit 4', { shell })).exit).toBe(4);
   });
 
   describe('runs a long command', () => {
@@ -179,7 +207,7 @@ describe('a start', () => {
       ['a missing stdin', { stdin: '/no/such/input' }, 'stdin-missing', '/no/such/input'],
       [
         'an output in a missing directory',
-        { stdout: { path: '/no/such/out', mode: 'append' } },
+        { stdout: { path: '/no/such/out', mode: 'reuse' } },
         'output-unwritable',
         '/no/such/out',
       ],

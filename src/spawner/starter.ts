@@ -11,17 +11,16 @@ import { DirectCalls } from './direct.ts';
 import type { BaseEnvironment } from './environment.ts';
 import { fileFailure, launchFailure, nulFailure } from './failure.ts';
 import type { OpenFile, TaskFiles } from './files.ts';
-import { sizeOf } from './files.ts';
 import { spawnKeyValue } from './kin.ts';
 import type { Launcher } from './launcher.ts';
 import type { ScratchDirectories } from './scratch.ts';
 
-export type TaskOutput = { readonly file: OpenFile; readonly from: number };
-
-export type StartedProcess = { readonly pid: number; readonly out: TaskOutput; readonly err: TaskOutput };
+export type StartedProcess = { readonly pid: number; readonly out: OpenFile; readonly err: OpenFile };
 
 /** UTF-16 units of a piece of a long command: at most three bytes each, well below ARGUMENT_BYTES_MAX. */
 const PIECE_UNITS = 32 * 1024;
+/** A shell would take such a line for one of its own options; a blank in front, unlike `--`, is right for any shell. */
+const LIKE_AN_OPTION = /^[-+]/;
 /** The program was not the trouble: the shell would meet it too. */
 const SHELL_WOULD_FAIL_TOO = new Set<number>([constants.errno.EAGAIN, constants.errno.ENOMEM]);
 
@@ -49,7 +48,7 @@ export class Starter {
           ? this.shareOutput(out, undo)
           : this.openOutput(task.stderr, 'stderr', undo);
       this.makeScratch(task, undo);
-      const pid = this.launch(task, base, stdin, out.file.fd, err.file.fd);
+      const pid = this.launch(task, base, stdin, out.fd, err.fd);
       if (pid < 0) throw launchFailure(task, -pid);
       this.files.closeInput(stdin);
       return { pid, out, err };
@@ -67,6 +66,7 @@ export class Starter {
       const { path, argv, additions } = direct;
       const pid = this.launcher.launch({
         ...common,
+        env: direct.env,
         path,
         argv,
         vars: additions.length ? [...vars, ...additions] : vars,
@@ -87,19 +87,19 @@ export class Starter {
     }
   }
 
-  private openOutput(output: OutputFile, what: string, undo: (() => void)[]): TaskOutput {
+  private openOutput(output: OutputFile, what: string, undo: (() => void)[]): OpenFile {
     try {
       const file = this.files.openOutput(output);
       undo.push(() => this.files.release(file));
-      return { file, from: sizeOf(file) };
+      return file;
     } catch (error) {
       throw fileFailure('output-unwritable', what, output.path, error);
     }
   }
 
-  private shareOutput(out: TaskOutput, undo: (() => void)[]): TaskOutput {
-    this.files.share(out.file);
-    undo.push(() => this.files.release(out.file));
+  private shareOutput(out: OpenFile, undo: (() => void)[]): OpenFile {
+    this.files.share(out);
+    undo.push(() => this.files.release(out));
     return out;
   }
 
@@ -108,7 +108,7 @@ export class Starter {
     if (path === undefined) return;
     try {
       this.scratch.make(path);
-      undo.push(() => this.scratch.remove(path));
+      undo.push(() => this.scratch.release(path));
     } catch (error) {
       throw fileFailure('other', 'scratch directory', path, error);
     }
@@ -123,7 +123,7 @@ function shellArguments(task: StartTask): string[] {
   const { command } = task;
   const name = basename(task.shell);
   if (command.length * 3 < ARGUMENT_BYTES_MAX || Buffer.byteLength(command) < ARGUMENT_BYTES_MAX) {
-    return [name, '-c', command];
+    return [name, '-c', LIKE_AN_OPTION.test(command) ? ` ${command}` : command];
   }
   const pieces = splitText(command);
   const joined = pieces.map((_, index) => `\${${index + 1}}`).join('');

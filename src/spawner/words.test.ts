@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainWords } from './words.ts';
+import { isBuiltin, plainWords } from './words.ts';
 
 describe('plainWords', () => {
   it('splits a line of plain words at blanks', () => {
@@ -70,5 +70,10 @@ describe('plainWords', () => {
     expect(plainWords('echo a b')).toEqual(['echo', 'a', 'b']);
     expect(plainWords('echo -n a')).toBeUndefined();
     expect(plainWords('echo --version')).toBeUndefined();
+  });
+
+  it('tells the built-ins among what it takes from programs, since those are not looked up in PATH', () => {
+    expect(['true', 'false', 'echo'].every(isBuiltin)).toBe(true);
+    expect(['sleep', '/bin/true', './echo'].some(isBuiltin)).toBe(false);
   });
 });

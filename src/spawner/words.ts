@@ -31,7 +31,15 @@ export function plainWords(command: string): string[] | undefined {
   return agreesWithBuiltin(program, words) ? words : undefined;
 }
 
-/** Built-ins whose program does the same for these words: no options, hence no `--help`. */
+/** Built-ins whose program does the same for some words. */
+const AGREEING_BUILTINS = new Set(['true', 'false', 'echo']);
+
+/** Of the programs that `plainWords` lets through. */
+export function isBuiltin(program: string): boolean {
+  return AGREEING_BUILTINS.has(program);
+}
+
+/** No options, hence no `--help`. */
 function agreesWithBuiltin(program: string, words: readonly string[]): boolean {
   if (program === 'true' || program === 'false') return words.length === 1;
   if (program === 'echo') return !words.some((word) => word.startsWith('-'));

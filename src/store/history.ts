@@ -6,7 +6,7 @@
  * 2. Seeds are left out: they are kept with the definitions, and put back by whoever reads.
  * 3. What was written once can be read for good: codes are appended, shapes are added to, nothing changes meaning.
  */
-import type { Change, TaskSeed } from '../core/change.ts';
+import type { Change, Edges, TaskSeed, Usage } from '../core/change.ts';
 import type { TaskEvent, TaskMove } from '../core/task/view.ts';
 import { assert } from '../model/errors.ts';
 import type { AttemptId, TaskId, WorkerId } from '../model/ids.ts';
@@ -57,8 +57,10 @@ type EncodedEvent = { held: boolean } | { refunded: Cause } | (TaskMove & { char
 
 export function* pagesOf(changes: readonly Change[], at: number, after: number): Generator<HistoryPage> {
   for (let start = 0; start < changes.length; start += pageChangesMax) {
-    const page = changes.slice(start, start + pageChangesMax);
-    yield { last: after + start + page.length, at, count: page.length, data: JSON.stringify(page.map(encode)) };
+    const end = Math.min(start + pageChangesMax, changes.length);
+    let data = '';
+    for (let next = start; next < end; next++) data += (next === start ? '[' : ',') + encode(changes[next] as Change);
+    yield { last: after + end, at, count: end - start, data: `${data}]` };
   }
 }
 
@@ -69,23 +71,27 @@ export function entriesOf(page: HistoryPage, seedsOf: (first: TaskId) => readonl
   return encoded.map((parts, offset) => ({ seq: first + offset, at: page.at, change: decode(parts, seedsOf) }));
 }
 
-/** The frequent ones by position, the others by name. */
-function encode(change: Change): unknown[] {
+/** As JSON: the frequent ones by position and put together by hand, the others by name. */
+function encode(change: Change): string {
   const code = codes[change.type];
   switch (change.type) {
     case 'task-changed':
-      return [code, change.task, encodeEvent(change.event)];
+      return `[${code},${change.task},${encodeEvent(change.event)}]`;
     case 'attempt-recorded':
-      return [code, change.attempt, change.task, change.number, change.worker];
+      return `[${code},${change.attempt},${change.task},${change.number},${change.worker}]`;
     case 'attempt-started':
-      return [code, change.attempt, change.startedAt];
+      return `[${code},${change.attempt},${change.startedAt}]`;
     case 'tasks-added': {
       const { type: _, seeds, ...rest } = change;
-      return [code, rest, seeds.length];
+      return JSON.stringify([code, rest, seeds.length]);
     }
+    case 'attempt-ended':
+      return `[${code},${encodeEnd(change)}]`;
+    case 'edges-added':
+      return `[${code},${encodeEdges(change.edges)}]`;
     default: {
       const { type: _, ...rest } = change;
-      return [code, rest];
+      return JSON.stringify([code, rest]);
     }
   }
 }
@@ -106,6 +112,10 @@ function decode([code, ...parts]: unknown[], seedsOf: (first: TaskId) => readonl
       const [attempt, startedAt] = parts as [AttemptId, number];
       return { type, attempt, startedAt };
     }
+    case 'attempt-ended':
+      return decodeEnd(parts);
+    case 'edges-added':
+      return { type, edges: decodeEdges(parts) };
     case 'tasks-added': {
       const [rest, count] = parts as [Omit<Of<'tasks-added'>, 'type' | 'seeds'>, number];
       return { type, ...rest, seeds: count === 0 ? [] : seedsOf(rest.first) };
@@ -115,7 +125,45 @@ function decode([code, ...parts]: unknown[], seedsOf: (first: TaskId) => readonl
   }
 }
 
-function encodeEvent(event: TaskEvent): EncodedEvent {
+/** One that succeeded by position, any other by name. */
+function encodeEnd({ attempt, outcome, startedAt, usage, signalledFor }: Of<'attempt-ended'>): string {
+  if (outcome.kind !== 'succeeded' || startedAt === undefined || usage === undefined || signalledFor !== undefined) {
+    return JSON.stringify({ attempt, outcome, startedAt, usage, signalledFor });
+  }
+  const peak = usage.peakBytes === undefined ? '' : `,${usage.peakBytes}`;
+  return `${attempt},${startedAt},${usage.wallMs},${usage.cpuMs}${peak}`;
+}
+
+function decodeEnd(parts: unknown[]): Change {
+  const type = 'attempt-ended';
+  if (typeof parts[0] === 'object') return { type, ...(parts[0] as Omit<Of<'attempt-ended'>, 'type'>) };
+  const [attempt, startedAt, wallMs, cpuMs, peakBytes] = parts as [AttemptId, number, number, number, number?];
+  const usage: Usage = peakBytes === undefined ? { wallMs, cpuMs } : { wallMs, cpuMs, peakBytes };
+  return { type, attempt, outcome: { kind: 'succeeded' }, startedAt, usage };
+}
+
+const encodeEdges = ({ parents, children, after }: Edges): string =>
+  `${parents.from},${parents.to},${children.from},${children.to},"${after}"`;
+
+function decodeEdges(parts: unknown[]): Edges {
+  if (typeof parts[0] === 'object') return (parts[0] as Of<'edges-added'>).edges;
+  const [parentFrom, parentTo, from, to, after] = parts as [TaskId, TaskId, TaskId, TaskId, Edges['after']];
+  return { parents: { from: parentFrom, to: parentTo }, children: { from, to }, after };
+}
+
+function encodeEvent(event: TaskEvent): string {
+  const encoded = plainEvent(event);
+  if ('to' in encoded && !('charge' in encoded) && !('fresh' in encoded)) {
+    const { to } = encoded;
+    if (to === 'launched' || to === 'running') {
+      return `{"to":"${to}","attempt":${encoded.attempt},"number":${encoded.number}}`;
+    }
+    if (to === 'done') return '{"to":"done"}';
+  }
+  return JSON.stringify(encoded);
+}
+
+function plainEvent(event: TaskEvent): EncodedEvent {
   if (event.type === 'held') return { held: event.held };
   if (event.type === 'refunded') return { refunded: event.cause };
   const { move, charge, fresh } = event;

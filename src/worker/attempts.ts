@@ -1,22 +1,23 @@
 /**
  * The attempts on a worker: accepted, started through the spawner, ended, and told of until the controller knows.
  *
- * Owns: the attempts with their specifications, the slots, and output that the controller has not taken yet.
+ * Owns: the attempts with their specifications, and output that the controller has not taken yet. The slots are the
+ * spawner's; it is given a little more than fits into them.
  * 1. An attempt is here from its acceptance until its end was acknowledged; it is started at most once.
  * 2. There is at most one attempt of a task.
+ * 3. With the spawner is no more than runs and what it can start within a moment: the rest can be taken back.
  */
-import type { WorkerId } from '../model/ids.ts';
+import { startAheadMax, startAheadMs } from '../model/limits.ts';
 import type { Outcome } from '../model/outcome.ts';
-import type { FromSpawner } from '../protocol/spawner.ts';
+import type { FromSpawner, OutputFiles } from '../protocol/spawner.ts';
 import type { WorkflowSpec } from '../protocol/spec.ts';
 import type { AttemptEnd, FromWorker, KillWhy, Order, StreamEnd, ToWorker } from '../protocol/worker.ts';
 import type { Association } from './association.ts';
-import type { Entry, EntryIn, Places } from './entry.ts';
-import type { Effect, Input, OutputPlace } from './messages.ts';
+import type { Entry, EntryIn } from './entry.ts';
+import type { Effect, OutputPlace } from './messages.ts';
 import { outcomeOfEnd, outcomeOfFailure } from './outcome.ts';
 import type { Reports } from './reports.ts';
-import { Slots } from './slots.ts';
-import { isInherited, taskVariables } from './task-environment.ts';
+import { isInherited, taskVariables, workflowVariables } from './task-environment.ts';
 
 type FromSpawnerOf<T extends FromSpawner['t']> = Extract<FromSpawner, { readonly t: T }>;
 type Running = Extract<FromWorker, { readonly t: 'running' }>['attempts'];
@@ -48,8 +49,13 @@ export class Attempts {
   readonly #association: Association;
   readonly #reports: Reports;
   readonly #entries = new Map<number, Entry>();
-  readonly #queue: number[] = [];
-  readonly #slots: Slots;
+  /** Accepted, in the order in which they came. */
+  readonly #queue = new Set<number>();
+  /** With the spawner. */
+  readonly #given = new Set<number>();
+  #slots: number;
+  /** A moving average of how long attempts run, from which is computed how much the spawner gets ahead; 0 before the first. */
+  #averageMs = 0;
   readonly #specs = new Map<number, WorkflowSpec>();
   readonly #kept = new Map<number, Kept>();
   /** Which tasks have an attempt here. */
@@ -63,7 +69,7 @@ export class Attempts {
     this.#options = options;
     this.#association = association;
     this.#reports = reports;
-    this.#slots = new Slots(options.slots, options.directory);
+    this.#slots = options.slots;
   }
 
   get entries(): ReadonlyMap<number, Entry> {
@@ -78,8 +84,20 @@ export class Attempts {
     return this.#specs.get(workflow);
   }
 
-  resize(slots: number): void {
-    this.#slots.resize(slots);
+  resize(slots: number, effects: Effect[]): void {
+    this.#slots = slots;
+    this.#tellSlots(effects);
+  }
+
+  /** A new spawner knows nothing. */
+  equipSpawner(effects: Effect[]): void {
+    this.#tellSlots(effects);
+    for (const [workflow, spec] of this.#specs) this.addSpec(workflow, spec, effects);
+  }
+
+  #tellSlots(effects: Effect[]): void {
+    const { directory } = this.#options;
+    effects.push({ type: 'spawner', message: { t: 'slots', count: this.#slots, directory } });
   }
 
   /** When something is due for them by the clock alone. */
@@ -89,12 +107,6 @@ export class Attempts {
       for (const { noticeAt } of this.#unnoticed.values()) next = Math.min(next, noticeAt);
     for (const deadline of this.#deadlines.values()) next = Math.min(next, deadline);
     return next;
-  }
-
-  /** Which file the output of a task goes to. */
-  placesOf(attempt: number): Places | undefined {
-    const entry = this.#entries.get(attempt);
-    return entry?.phase === 'running' || entry?.phase === 'starting' ? entry.places : undefined;
   }
 
   running(): Running {
@@ -108,13 +120,13 @@ export class Attempts {
   kept(): KeptList {
     return [...this.#kept]
       .filter(([attempt]) => !this.#entries.has(attempt))
-      .map(([attempt, { stdout, stderr }]) => ({ attempt, stdout: lengthOf(stdout), stderr: lengthOf(stderr) }));
+      .map(([attempt, { stdout, stderr }]) => ({ attempt, stdout: stdout.bytes ?? 0, stderr: stderr.bytes ?? 0 }));
   }
 
   accept(order: Order, spec: WorkflowSpec): void {
     this.#entries.set(order.attempt, { phase: 'accepted', order, spec });
     this.#tasks.add(order.task);
-    this.#queue.push(order.attempt);
+    this.#queue.add(order.attempt);
   }
 
   /** The controller knows of its end. */
@@ -126,33 +138,40 @@ export class Attempts {
     this.#tasks.delete(entry.order.task);
   }
 
-  onFailed(message: FromSpawnerOf<'failed'>, now: number, effects: Effect[]): void {
+  onFailed(message: FromSpawnerOf<'failed'>, now: number): void {
     const entry = this.#entries.get(message.key);
+    if (entry?.phase === 'starting') this.#end(entry, endOf(message.key, outcomeOfFailure(message)), now);
+  }
+
+  /** It never began. */
+  onDropped({ key }: FromSpawnerOf<'dropped'>, now: number): void {
+    const entry = this.#entries.get(key);
     if (entry?.phase !== 'starting') return;
-    this.#slots.give(entry.slot);
-    this.#end(entry, endOf(message.key, outcomeOfFailure(message)), now, effects);
+    this.#end(entry, endOf(key, entry.leaveFor === 'retract' ? takenBack : { kind: 'cancelled' }), now);
   }
 
   /** Everything that the spawner ran is dead with it; a new one takes over what was only accepted. */
-  onSpawnerGone(now: number, effects: Effect[]): void {
-    for (const [attempt, entry] of this.#entries) {
-      if (entry.phase !== 'starting' && entry.phase !== 'running') continue;
-      this.#slots.give(entry.slot);
-      this.#end(entry, endOf(attempt, { kind: 'lost', what: 'cylinder' }), now, effects);
+  onSpawnerGone(now: number): void {
+    for (const attempt of [...this.#given]) {
+      const entry = this.#entries.get(attempt);
+      if (entry !== undefined) this.#end(entry, endOf(attempt, { kind: 'lost', what: 'cylinder' }), now);
     }
-    for (const [workflow, spec] of this.#specs) this.addSpec(workflow, spec, effects);
   }
 
   fetch({ request, attempt, stream, offset, limit }: Fetch, effects: Effect[]): void {
-    const place = this.#kept.get(attempt)?.[stream] ?? this.placesOf(attempt)?.[stream];
+    const entry = this.#entries.get(attempt);
+    const live = entry?.phase === 'running' ? { path: entry.files[stream] } : undefined;
+    const place = this.#kept.get(attempt)?.[stream] ?? live;
     effects.push({ type: 'fetch', request, place, offset, limit });
   }
 
   addSpec(workflow: number, spec: WorkflowSpec, effects: Effect[]): void {
     this.#specs.set(workflow, spec);
+    const { worker } = this.#association;
     const env = Object.entries(spec.env)
       .filter(([name]) => isInherited(name))
-      .map(([name, value]) => `${name}=${value}`);
+      .map(([name, value]) => `${name}=${value}`)
+      .concat(worker === undefined ? [] : workflowVariables(workflow, worker, this.#options.tag));
     effects.push({ type: 'spawner', message: { t: 'env', id: workflow, env } });
     if (spec.outputDir !== undefined) effects.push({ type: 'make-directory', path: spec.outputDir });
   }
@@ -167,119 +186,107 @@ export class Attempts {
     }
   }
 
-  /** As many as there are slots for; the spawner must be there. */
+  /** As many as there are slots for, and a little more; the spawner must be there. */
   startNext(effects: Effect[]): void {
-    while (this.#slots.hasFree && this.#queue.length > 0) {
-      const attempt = this.#queue.shift() as number;
+    const most = this.#slots + this.#ahead;
+    for (const attempt of this.#queue) {
+      if (this.#given.size >= most) return;
       const entry = this.#entries.get(attempt);
-      const { worker } = this.#association;
-      if (entry?.phase !== 'accepted' || worker === undefined) continue;
-      this.#startOne(entry, this.#slots.take(), worker, effects);
+      this.#queue.delete(attempt);
+      if (entry?.phase === 'accepted') this.#startOne(entry, effects);
     }
   }
 
-  #startOne({ order, spec }: EntryIn<'accepted'>, slot: number, worker: WorkerId, effects: Effect[]): void {
+  /** Whether more wait here than fit into the slots, beside those that the spawner has ahead. */
+  get isWellFed(): boolean {
+    return this.#queue.size > this.#slots;
+  }
+
+  /** Before the first end nothing is known of how long tasks take. */
+  get #ahead(): number {
+    if (this.#averageMs === 0) return 0;
+    return Math.min(startAheadMax, Math.floor((this.#slots * startAheadMs) / this.#averageMs));
+  }
+
+  #startOne({ order, spec }: EntryIn<'accepted'>, effects: Effect[]): void {
     const { attempt, command, workflow } = order;
-    const { directory, tag } = this.#options;
-    const scratch = `${directory}/scratch-${attempt}`;
-    const { places, mode } = this.#placesFor(order, spec, slot, effects);
-    this.#entries.set(attempt, { phase: 'starting', order, spec, slot, places });
+    const { shell, cwd, stdin } = spec;
+    const files = plainFilesOf(order, spec);
+    this.#entries.set(attempt, { phase: 'starting', order, spec });
+    this.#given.add(attempt);
     effects.push({
       type: 'spawner',
       message: {
-        t: 'start',
-        key: attempt,
-        env: workflow,
-        vars: taskVariables(order, { worker, slot, scratch, tag }),
-        command,
-        shell: spec.shell,
-        cwd: spec.cwd,
-        ...(spec.stdin === undefined ? {} : { stdin: spec.stdin }),
-        stdout: { path: places.stdout.path, mode },
-        stderr: { path: places.stderr.path, mode },
-        scratch,
+        ...{ t: 'queue', key: attempt, env: workflow, vars: taskVariables(order), command, shell, cwd },
+        ...(stdin === undefined ? {} : { stdin }),
+        ...(files === undefined ? {} : { files }),
       },
     });
   }
 
-  /** The slot's files; or, where the user wants them, plain files per task. */
-  #placesFor({ workflow, index, number }: Order, { outputDir }: WorkflowSpec, slot: number, effects: Effect[]) {
-    if (outputDir === undefined) {
-      const { places, isUsed } = this.#slots.filesFor(slot);
-      if (isUsed) effects.push({ type: 'empty-files', paths: [places.stdout.path, places.stderr.path] });
-      return { places, mode: 'append' as const };
-    }
-    const at = (path: string): OutputPlace => ({ path, from: 0 });
-    const base = `${outputDir}/w${workflow}.${index}${number === 1 ? '' : `.${number}`}`;
-    return { places: { stdout: at(`${base}.out`), stderr: at(`${base}.err`) }, mode: 'truncate' as const };
-  }
-
-  onStarted({ key, at, out, err }: FromSpawnerOf<'started'>, now: number, effects: Effect[]): void {
+  onStarted({ key, at, files }: FromSpawnerOf<'started'>, now: number): void {
     const entry = this.#entries.get(key);
     if (entry?.phase !== 'starting') return;
-    const { order, spec, slot, killFor } = entry;
-    const places = { stdout: { ...entry.places.stdout, from: out }, stderr: { ...entry.places.stderr, from: err } };
+    const { order, spec } = entry;
     const timeoutMs = order.timeoutMs ?? spec.timeoutMs;
-    this.#entries.set(key, { phase: 'running', order, spec, slot, places, startedAt: at });
+    this.#entries.set(key, { phase: 'running', order, spec, files, startedAt: at });
     this.#unnoticed.set(key, { at, noticeAt: now + startedNoticeMs });
     // By this process's own clock: the spawner's may have started from another reading of the wall.
     if (timeoutMs !== undefined) this.#deadlines.set(key, now + timeoutMs);
-    if (killFor !== undefined) this.#signal(key, spec, killFor, effects);
   }
 
-  onEnded({ message, stdout, stderr }: Extract<Input, { type: 'ended' }>, now: number, effects: Effect[]): void {
+  /** The start may not have been told: then it is in the end. */
+  onEnded(message: FromSpawnerOf<'ended'>, now: number): void {
     const entry = this.#entries.get(message.key);
-    if (entry?.phase !== 'running') return;
-    const { cpuMs, wallMs, peakBytes, signalled, out, err } = message;
+    if (entry?.phase !== 'running' && entry?.phase !== 'starting') return;
+    const { cpuMs, wallMs, peakBytes, signalled, at, out: stdout, err: stderr, files } = message;
     const usage = { cpuMs: Math.round(cpuMs), wallMs: Math.round(wallMs) };
-    const { startedAt, places, slot, spec } = entry;
-    const isOurs = spec.outputDir === undefined;
-    if (stdout.bytes > tailLength(stdout) || stderr.bytes > tailLength(stderr)) {
-      const kept = { stdout: { ...places.stdout, ...out }, stderr: { ...places.stderr, ...err }, isOurs };
-      this.#kept.set(message.key, kept);
-      if (isOurs) this.#slots.setAside(slot);
+    if (files !== undefined) {
+      const place = (path: string, { bytes }: StreamEnd): OutputPlace => ({ path, bytes });
+      const places = { stdout: place(files.stdout, stdout), stderr: place(files.stderr, stderr) };
+      this.#kept.set(message.key, { ...places, isOurs: entry.spec.outputDir === undefined });
     }
-    this.#slots.give(slot);
+    this.#averageMs = this.#averageMs === 0 ? Math.max(wallMs, 0.1) : this.#averageMs * 0.9 + wallMs * 0.1;
     this.#end(
       entry,
       {
         attempt: message.key,
         outcome: outcomeOfEnd(message),
-        startedAt,
+        startedAt: at,
         usage: peakBytes === undefined ? usage : { ...usage, peakBytes },
         ...(signalled === undefined ? {} : { signalledFor: signalled.why }),
         stdout,
         stderr,
       },
       now,
-      effects,
     );
   }
 
-  #end({ order, spec }: Entry, end: AttemptEnd, now: number, effects: Effect[]): void {
-    this.#entries.set(order.attempt, { phase: 'ended', order, spec, end });
-    this.#unnoticed.delete(order.attempt);
-    this.#deadlines.delete(order.attempt);
-    this.#reports.add(end, now, effects);
+  #end({ order, spec }: Entry, end: AttemptEnd, now: number): void {
+    const { attempt } = order;
+    this.#entries.set(attempt, { phase: 'ended', order, spec, end });
+    this.#queue.delete(attempt);
+    this.#given.delete(attempt);
+    this.#unnoticed.delete(attempt);
+    this.#deadlines.delete(attempt);
+    this.#reports.add(end, now);
   }
 
+  /** What waits for a slot with the spawner is taken back from there. */
   retract(attempt: number, now: number, effects: Effect[]): void {
     const entry = this.#entries.get(attempt);
-    if (entry?.phase !== 'accepted') return;
-    this.#end(
-      entry,
-      endOf(attempt, { kind: 'never-started', why: 'retracted', message: 'it was taken back' }),
-      now,
-      effects,
-    );
+    if (entry?.phase === 'accepted') this.#end(entry, endOf(attempt, takenBack), now);
+    if (entry?.phase !== 'starting' || entry.leaveFor !== undefined) return;
+    this.#entries.set(attempt, { ...entry, leaveFor: 'retract' });
+    effects.push({ type: 'spawner', message: { t: 'drop', key: attempt } });
   }
 
   kill(attempt: number, why: KillWhy, now: number, effects: Effect[]): void {
     const entry = this.#entries.get(attempt);
     if (entry === undefined || entry.phase === 'ended') return;
-    if (entry.phase === 'accepted') this.#end(entry, endOf(attempt, { kind: 'cancelled' }), now, effects);
-    else if (entry.phase === 'starting') this.#entries.set(attempt, { ...entry, killFor: why });
-    else this.#signal(attempt, entry.spec, why, effects);
+    if (entry.phase === 'accepted') return this.#end(entry, endOf(attempt, { kind: 'cancelled' }), now);
+    if (entry.phase === 'starting') this.#entries.set(attempt, { ...entry, leaveFor: why });
+    this.#signal(attempt, entry.spec, why, effects);
   }
 
   #signal(attempt: number, spec: WorkflowSpec, why: KillWhy | 'timeout', effects: Effect[]): void {
@@ -309,9 +316,7 @@ export class Attempts {
     const kept = this.#kept.get(attempt);
     this.#kept.delete(attempt);
     if (kept === undefined || !kept.isOurs) return;
-    const paths = [kept.stdout.path, kept.stderr.path];
-    for (const path of paths) effects.push({ type: 'spawner', message: { t: 'closeFile', path } });
-    effects.push({ type: 'remove-files', paths });
+    effects.push({ type: 'remove-files', paths: [kept.stdout.path, kept.stderr.path] });
   }
 }
 
@@ -322,6 +327,11 @@ export const endOf = (attempt: number, outcome: Outcome): AttemptEnd => ({
   stderr: noOutput,
 });
 
-const lengthOf = ({ from, to }: OutputPlace): number => (to === undefined ? 0 : to - from);
+const takenBack: Outcome = { kind: 'never-started', why: 'retracted', message: 'it was taken back' };
 
-const tailLength = ({ tail }: StreamEnd): number => Buffer.byteLength(tail, 'base64');
+/** Where the user wants them: a file per stream and attempt. */
+function plainFilesOf({ workflow, index, number }: Order, { outputDir }: WorkflowSpec): OutputFiles | undefined {
+  if (outputDir === undefined) return undefined;
+  const base = `${outputDir}/w${workflow}.${index}${number === 1 ? '' : `.${number}`}`;
+  return { stdout: `${base}.out`, stderr: `${base}.err` };
+}

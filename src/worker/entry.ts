@@ -1,7 +1,7 @@
 /** One attempt on the worker, from its acceptance until its end was acknowledged. */
+import type { OutputFiles } from '../protocol/spawner.ts';
 import type { WorkflowSpec } from '../protocol/spec.ts';
 import type { AttemptEnd, KillWhy, Order } from '../protocol/worker.ts';
-import type { OutputPlace } from './messages.ts';
 
 interface Accepted {
   readonly order: Order;
@@ -10,21 +10,9 @@ interface Accepted {
 
 export type Entry =
   | (Accepted & { readonly phase: 'accepted' })
-  /** Handed to the spawner. */
-  | (Accepted & {
-      readonly phase: 'starting';
-      readonly slot: number;
-      readonly places: Places;
-      readonly killFor?: KillWhy;
-    })
-  | (Accepted & {
-      readonly phase: 'running';
-      readonly slot: number;
-      readonly places: Places;
-      readonly startedAt: number;
-    })
+  /** Handed to the spawner, where it may wait for a slot; `leaveFor`: it is to be dropped there if it still does. */
+  | (Accepted & { readonly phase: 'starting'; readonly leaveFor?: KillWhy | 'retract' })
+  | (Accepted & { readonly phase: 'running'; readonly files: OutputFiles; readonly startedAt: number })
   | (Accepted & { readonly phase: 'ended'; readonly end: AttemptEnd });
 
 export type EntryIn<P extends Entry['phase']> = Extract<Entry, { readonly phase: P }>;
-
-export type Places = Readonly<Record<'stdout' | 'stderr', OutputPlace>>;

@@ -8,7 +8,6 @@
  */
 import type { FromSpawner } from '../protocol/spawner.ts';
 import type { FromWorker, ToWorker } from '../protocol/worker.ts';
-import type { Places } from './entry.ts';
 import type { Effect } from './messages.ts';
 
 type Of<T extends ToWorker['t']> = Extract<ToWorker, { readonly t: T }>;
@@ -42,25 +41,20 @@ export class HealthChecks {
     this.#lastStarted = check;
     const key = -check;
     this.#running.set(key, { scheduler, instance });
-    const { stdout, stderr } = this.places;
     effects.push({ type: 'spawner', message: { t: 'env', id: environmentId, env: this.#environment } });
     effects.push({
       type: 'spawner',
       message: {
         ...{ t: 'start', key, env: environmentId, vars: [], command, shell: '/bin/sh', cwd: '/' },
-        stdout: { path: stdout.path, mode: 'truncate' },
-        stderr: { path: stderr.path, mode: 'truncate' },
+        stdout: { path: `${this.#directory}/check.out`, mode: 'truncate' },
+        stderr: { path: `${this.#directory}/check.err`, mode: 'truncate' },
       },
     });
   }
 
-  get places(): Places {
-    const at = (name: string) => ({ path: `${this.#directory}/check.${name}`, from: 0 });
-    return { stdout: at('out'), stderr: at('err') };
-  }
-
-  onEnded({ key, exit, signal }: TaskEnded, printed: string, now: number): Checked | undefined {
+  onEnded({ key, exit, signal, out, err }: TaskEnded, now: number): Checked | undefined {
     const isGood = exit === 0;
+    const [printed = ''] = [err, out].map(({ tail }) => Buffer.from(tail, 'base64').toString().trim()).filter(Boolean);
     const how = exit === undefined ? `ended by signal ${signal}` : `exited with ${exit}`;
     return this.#result(key, isGood, isGood ? undefined : `it ${how}${printed === '' ? '' : `: ${printed}`}`, now);
   }

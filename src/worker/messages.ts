@@ -1,17 +1,13 @@
 /** What goes into the worker's reactor and what comes out of it. */
 
 import type { FromSpawner, ToSpawner } from '../protocol/spawner.ts';
-import type { FromWorker, StreamEnd, ToWorker } from '../protocol/worker.ts';
-
-type TaskEnded = Extract<FromSpawner, { readonly t: 'ended' }>;
+import type { FromWorker, ToWorker } from '../protocol/worker.ts';
 
 export type Input =
   | { readonly type: 'connected' }
   | { readonly type: 'disconnected' }
   | { readonly type: 'message'; readonly message: ToWorker }
-  | { readonly type: 'spawner'; readonly message: Exclude<FromSpawner, TaskEnded> }
-  /** An end, with the last bytes of its output, which the shell has read. */
-  | { readonly type: 'ended'; readonly message: TaskEnded; readonly stdout: StreamEnd; readonly stderr: StreamEnd }
+  | { readonly type: 'spawner'; readonly message: FromSpawner }
   /** The spawner is dead, and so is everything that it had started. */
   | { readonly type: 'spawner-gone' }
   | { readonly type: 'stop' }
@@ -22,8 +18,6 @@ export type Effect =
   | { readonly type: 'spawner'; readonly message: ToSpawner }
   /** Where plain files of output are wanted. That it can't be made shows when a task starts. */
   | { readonly type: 'make-directory'; readonly path: string }
-  /** A slot's files are used again. */
-  | { readonly type: 'empty-files'; readonly paths: readonly string[] }
   /** The controller has all that was in them. */
   | { readonly type: 'remove-files'; readonly paths: readonly string[] }
   | {
@@ -44,9 +38,8 @@ export type Effect =
  */
 export type WorkerEnd = 'stopped' | 'dismissed' | 'cut-off' | 'refused' | 'incompatible';
 
-/** Where the output of an attempt is: a stretch of a file. `to` is absent while it can grow. */
+/** Where the output of an attempt is; `bytes` is absent while it can grow. */
 export interface OutputPlace {
   readonly path: string;
-  readonly from: number;
-  readonly to?: number;
+  readonly bytes?: number;
 }

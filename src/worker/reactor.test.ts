@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { reportWaitMs, startAheadMs } from '../model/limits.ts';
 import { ownLoseAfterMs, presets } from '../model/timeouts.ts';
 import type { ToSpawner } from '../protocol/spawner.ts';
 import type { WorkflowSpec } from '../protocol/spec.ts';
@@ -25,6 +26,7 @@ const order = (attempt: number, changed: Partial<Order> = {}): Order => ({
   ...changed,
 });
 const none = { bytes: 0, tail: '' };
+const files = { stdout: '/d/slot-1.0.out', stderr: '/d/slot-1.0.err' };
 
 const timeouts = presets.interactive;
 const identity = { shard: 's', lock: 'l', instance: 'i', host: 'h', pid: 1 };
@@ -36,6 +38,8 @@ class Bench {
   now = 1_000;
   /** Of the last heartbeat. */
   beat = 0;
+  /** How long attempts run. */
+  wallMs = 2_000;
   #lastCheck = 0;
 
   constructor(slots = 2, isPatient = false) {
@@ -81,13 +85,12 @@ class Bench {
   }
 
   started(key: number): Effect[] {
-    return this.step({ type: 'spawner', message: { t: 'started', key, pid: 100 + key, at: this.now, out: 0, err: 0 } });
+    return this.step({ type: 'spawner', message: { t: 'started', key, pid: 100 + key, at: this.now, files } });
   }
 
-  ended(key: number, how: object = { exit: 0 }, output = none): Effect[] {
-    const range = { from: 0, to: output.bytes };
-    const message = { t: 'ended' as const, key, cpuMs: 1.4, wallMs: 2.6, out: range, err: { from: 0, to: 0 }, ...how };
-    return this.step({ type: 'ended', message, stdout: output, stderr: none });
+  ended(key: number, how: object = { exit: 0 }, out = none): Effect[] {
+    const usage = { cpuMs: 1.4, wallMs: this.wallMs, at: this.now };
+    return this.step({ type: 'spawner', message: { t: 'ended', key, ...usage, out, err: none, ...how } });
   }
 
   tell(message: ToThisWorker): Effect[] {
@@ -97,7 +100,8 @@ class Bench {
 
 const sent = (effects: Effect[]): FromWorker[] => effects.flatMap((e) => (e.type === 'send' ? [e.message] : []));
 const toSpawner = (effects: Effect[]): ToSpawner[] => effects.flatMap((e) => (e.type === 'spawner' ? [e.message] : []));
-const starts = (effects: Effect[]): number[] => toSpawner(effects).flatMap((m) => (m.t === 'start' ? [m.key] : []));
+const starts = (effects: Effect[]): number[] =>
+  toSpawner(effects).flatMap((m) => (m.t === 'queue' || m.t === 'start' ? [m.key] : []));
 const outcomes = (effects: Effect[]) =>
   sent(effects).flatMap((m) => (m.t === 'update' ? m.ends.map(({ attempt, outcome }) => [attempt, outcome]) : []));
 
@@ -127,22 +131,51 @@ describe('a worker', () => {
     const bench = new Bench(2).ready();
     expect(starts(bench.run(order(1), order(2), order(3)))).toEqual([1, 2]);
     bench.started(1);
-    const effects = bench.ended(1);
-    expect(starts(effects)).toEqual([3]);
-    expect(effects).toContainEqual({ type: 'empty-files', paths: ['/d/slot-1.0.out', '/d/slot-1.0.err'] });
+    expect(starts(bench.ended(1))).toEqual([3]);
+  });
+
+  it('gives the spawner as many beyond its slots as it starts in a moment, once it knows how long they take', () => {
+    const bench = new Bench(2).ready();
+    bench.wallMs = startAheadMs / 2;
+    const many = Array.from({ length: 20 }, (_, at) => order(at + 1));
+    expect(starts(bench.run(...many))).toEqual([1, 2]);
+    expect(starts(bench.ended(1))).toEqual([3, 4, 5, 6, 7]);
+    expect(starts(bench.ended(2))).toEqual([8]);
+  });
+
+  it('tells the ends of one moment in one message, long ones in several', () => {
+    const bench = new Bench(4).ready();
+    bench.run(order(1), order(2), order(3), order(4));
+    const tail = 'A'.repeat(80_000);
+    const end = (key: number, out = none) => {
+      const message = { t: 'ended', key, cpuMs: 1, wallMs: 1, at: bench.now, out, err: none, exit: 0 } as const;
+      return { type: 'spawner', message } as const;
+    };
+    const updates = (effects: Effect[]) => sent(effects).flatMap((m) => (m.t === 'update' ? [m.ends.length] : []));
+    expect(updates(bench.step(end(1), end(2)))).toEqual([2]);
+    const long = { bytes: 60_000, tail };
+    expect(updates(bench.step(end(3, long), end(4, long)))).toEqual([1, 1]);
+  });
+
+  it('lets ends wait for others as long as there is plenty to start, but not for long', () => {
+    const bench = new Bench(1).ready();
+    bench.run(order(1), order(2), order(3), order(4));
+    expect(outcomes(bench.ended(1))).toEqual([]);
+    expect(bench.worker.nextDeadline(bench.now)).toBe(bench.now + reportWaitMs);
+    bench.now += reportWaitMs;
+    expect(outcomes(bench.step({ type: 'tick' }))).toEqual([[1, { kind: 'succeeded' }]]);
+    expect(outcomes(bench.ended(2))).toEqual([[2, { kind: 'succeeded' }]]);
   });
 
   it('gives a task its environment: the submitter’s without an outer run’s variables, and its own', () => {
     const bench = new Bench().ready();
     const messages = toSpawner(bench.run(order(1, { arrayIndex: 42, name: 'n' })));
-    expect(messages).toContainEqual({ t: 'env', id: 1, env: ['HOME=/home'] });
-    const [start] = messages.filter((m) => m.t === 'start');
-    expect(start?.vars).toEqual(
-      expect.arrayContaining(['DROVER_WORKFLOW_ID=w1', 'DROVER_TASK_ID=w1.1', 'DROVER_TASK_NAME=n', 'DROVER_INDEX=42']),
-    );
-    expect(start?.vars).toEqual(
-      expect.arrayContaining(['DROVER_ATTEMPT=1', 'DROVER_WORKER=k3', 'DROVER_SLOT=1', 'DROVER_REAP=t']),
-    );
+    const own = ['DROVER_WORKFLOW_ID=w1', 'DROVER_WORKER=k3', 'DROVER_CPUS=1', 'DROVER_REAP=t'];
+    expect(messages).toContainEqual({ t: 'env', id: 1, env: ['HOME=/home', ...own] });
+    const [start] = messages.filter((m) => m.t === 'queue');
+    expect(start?.vars).toEqual([
+      ...['DROVER_TASK_ID=w1.1', 'DROVER_TASK_NAME=n', 'DROVER_INDEX=42', 'DROVER_ATTEMPT=1', 'DROVER_ATTEMPT_ID=1'],
+    ]);
   });
 
   it('E24: repeats an end on every new connection until it is acknowledged, then forgets it', () => {
@@ -253,6 +286,18 @@ describe('a worker', () => {
     expect(starts(bench.ended(1))).toEqual([]);
   });
 
+  it('takes back what waits for a slot with the spawner, unless that has just started it', () => {
+    const bench = new Bench().ready();
+    bench.run(order(1), order(2));
+    const effects = bench.tell({ t: 'retract', attempts: [1, 2] });
+    const drops = [1, 2].map((key) => ({ t: 'drop', key }));
+    expect([outcomes(effects), toSpawner(effects)]).toEqual([[], drops]);
+    bench.started(1);
+    const dropped = bench.step({ type: 'spawner', message: { t: 'dropped', key: 2 } });
+    expect(outcomes(dropped)).toMatchObject([[2, { kind: 'never-started', why: 'retracted' }]]);
+    expect(outcomes(bench.ended(1))).toEqual([[1, { kind: 'succeeded' }]]);
+  });
+
   it('A35, A36: a kill is TERM, then KILL after the time that the task has; the end says whether KILL was needed', () => {
     const bench = new Bench().ready();
     bench.run(order(1), order(2));
@@ -277,8 +322,11 @@ describe('a worker', () => {
   it('a kill that comes between the order to start and the start is not lost', () => {
     const bench = new Bench().ready();
     bench.run(order(1));
-    expect(toSpawner(bench.tell({ t: 'kill', attempts: [1], why: 'halt' }))).toEqual([]);
-    expect(toSpawner(bench.started(1))).toMatchObject([{ t: 'kill', key: 1, why: 'halt' }]);
+    expect(toSpawner(bench.tell({ t: 'kill', attempts: [1], why: 'halt' }))).toMatchObject([
+      { t: 'kill', key: 1, why: 'halt' },
+    ]);
+    const dropped = bench.step({ type: 'spawner', message: { t: 'dropped', key: 1 } });
+    expect(outcomes(dropped)).toEqual([[1, { kind: 'cancelled' }]]);
   });
 
   it('C41: kills what runs longer than it may, and says that time ran out', () => {
@@ -310,8 +358,8 @@ describe('a worker', () => {
     const effects = bench.step({ type: 'spawner-gone' });
     expect(outcomes(effects)).toEqual([[1, { kind: 'lost', what: 'cylinder' }]]);
     expect(starts(effects)).toEqual([]);
-    expect(toSpawner(effects)).toContainEqual({ t: 'env', id: 1, env: ['HOME=/home'] });
     const next = bench.step({ type: 'spawner', message: { t: 'ready', pid: 9, launcher: 'posix_spawn' } });
+    expect(toSpawner(next).map(({ t }) => t)).toEqual(['slots', 'env', 'renew', 'queue', 'ping']);
     expect(starts(next)).toEqual([2]);
   });
 
@@ -345,32 +393,25 @@ describe('a worker', () => {
   it('E72: answers for the output of what runs and of what is kept, and says when it has none', () => {
     const bench = new Bench().ready();
     bench.run(order(1));
-    bench.step({ type: 'spawner', message: { t: 'started', key: 1, pid: 5, at: bench.now, out: 30, err: 7 } });
+    bench.started(1);
     const fetch = (attempt: number) =>
       bench.tell({ t: 'fetch', request: 8, attempt, stream: 'stdout', offset: 2, limit: 10 });
-    expect(fetch(1)).toEqual([
-      { type: 'fetch', request: 8, place: { path: '/d/slot-1.0.out', from: 30 }, offset: 2, limit: 10 },
-    ]);
-    bench.ended(1, { exit: 0, out: { from: 30, to: 100_030 } }, { bytes: 100_000, tail: 'AAAA' });
-    expect(fetch(1)).toMatchObject([{ place: { from: 30, to: 100_030 } }]);
+    expect(fetch(1)).toEqual([{ type: 'fetch', request: 8, place: { path: files.stdout }, offset: 2, limit: 10 }]);
+    bench.ended(1, { exit: 0, files }, { bytes: 100_000, tail: 'AAAA' });
+    expect(fetch(1)).toMatchObject([{ place: { path: files.stdout, bytes: 100_000 } }]);
     expect(fetch(2)).toMatchObject([{ place: undefined }]);
   });
 
-  it('sets a file aside whose output did not travel with the end, until the controller has taken it', () => {
+  it('keeps a file whose output did not travel with the end, until the controller has taken it', () => {
     const bench = new Bench(1).ready();
     bench.run(order(1), order(2));
-    bench.started(1);
-    const effects = bench.ended(1, { exit: 0, out: { from: 0, to: 200_000 } }, { bytes: 200_000, tail: 'AAAA' });
-    const [start] = toSpawner(effects).filter((message) => message.t === 'start');
-    expect(start?.stdout.path).toBe('/d/slot-1.1.out');
+    bench.ended(1, { exit: 0, files }, { bytes: 200_000, tail: 'AAAA' });
     bench.tell({ t: 'ack', attempts: [1] });
     bench.reconnect();
     const kept = { t: 'kept', instance: 'i', kept: [{ attempt: 1, stdout: 200_000, stderr: 0 }] };
     expect(sent(bench.reply('healthy'))).toContainEqual(kept);
     expect(bench.tell({ t: 'drop-output', attempts: [1] })).toEqual([
-      { type: 'spawner', message: { t: 'closeFile', path: '/d/slot-1.0.out' } },
-      { type: 'spawner', message: { t: 'closeFile', path: '/d/slot-1.0.err' } },
-      { type: 'remove-files', paths: ['/d/slot-1.0.out', '/d/slot-1.0.err'] },
+      { type: 'remove-files', paths: [files.stdout, files.stderr] },
     ]);
   });
 
@@ -379,7 +420,11 @@ describe('a worker', () => {
     bench.run(order(1), order(2));
     bench.started(1);
     bench.reconnect();
-    expect(toSpawner(bench.step({ type: 'spawner-gone' }))).toContainEqual({ t: 'env', id: 1, env: ['HOME=/home'] });
+    bench.step({ type: 'spawner-gone' });
+    const ready = { t: 'ready', pid: 9, launcher: 'posix_spawn' } as const;
+    const messages = toSpawner(bench.step({ type: 'spawner', message: ready }));
+    expect(messages.map(({ t }) => t)).toEqual(['slots', 'env', 'renew', 'queue', 'ping']);
+    expect(messages).toContainEqual({ t: 'slots', count: 1, directory: '/d' });
   });
 
   it('counts its time from when an answered heartbeat was sent, not from when the answer came', () => {

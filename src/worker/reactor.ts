@@ -14,7 +14,7 @@ import type { FromSpawner } from '../protocol/spawner.ts';
 import { type Order, type ToWorker, type WorkerIdentity, workerProtocolVersion } from '../protocol/worker.ts';
 import { Association } from './association.ts';
 import { Attempts, endOf } from './attempts.ts';
-import type { Entry, Places } from './entry.ts';
+import type { Entry } from './entry.ts';
 import { HealthChecks } from './health-checks.ts';
 import type { Effect, Input, WorkerEnd } from './messages.ts';
 import { Reports } from './reports.ts';
@@ -65,24 +65,30 @@ export class Worker {
   step(inputs: readonly Input[], now: number): Effect[] {
     const effects: Effect[] = [];
     for (const input of inputs) this.#take(input, now, effects);
-    if (this.#isDying) return effects;
+    if (!this.#isDying) this.#attend(now, effects);
+    // As long as there is plenty to start, the controller need not hear at once: more ends make one message, one commit.
+    const mayWait = this.#attempts.isWellFed && !this.#isDying && now < this.#reports.dueAt;
+    if (!mayWait) this.#reports.flush(effects);
+    if (!this.#isDying && this.#isConnected && now >= this.#nextHeartbeat) this.#heartbeat(now, effects);
+    return effects;
+  }
+
+  /** What is due by the clock, or since something came. */
+  #attend(now: number, effects: Effect[]): void {
     const { state, why } = this.#association.health(now);
     if (state === 'must-die' && this.#mayDie) {
-      this.#die('cut-off', `it was not healthy for too long: ${why}`, effects);
-      return effects;
+      return this.#die('cut-off', `it was not healthy for too long: ${why}`, effects);
     }
     this.#attempts.killOverdue(now, effects);
     if (state === 'healthy' && this.#isSpawnerReady) this.#attempts.startNext(effects);
     this.#attempts.noticeStarts(now, effects);
     this.#watchSpawner(now, effects);
-    if (this.#isConnected && now >= this.#nextHeartbeat) this.#heartbeat(now, effects);
-    return effects;
   }
 
   nextDeadline(now: number): number {
     if (this.#isDying) return Number.POSITIVE_INFINITY;
     let next = this.#mayDie ? this.#association.health(now).diesAt : Number.POSITIVE_INFINITY;
-    if (this.#isConnected) next = Math.min(next, this.#nextHeartbeat);
+    if (this.#isConnected) next = Math.min(next, this.#nextHeartbeat, this.#reports.dueAt);
     return Math.min(next, this.#nextPing, this.#attempts.nextDeadline());
   }
 
@@ -93,11 +99,6 @@ export class Worker {
 
   get health(): Association {
     return this.#association;
-  }
-
-  /** Which file the output of a task goes to, so that the shell can read its end. */
-  placesOf(attempt: number): Places | undefined {
-    return attempt < 0 ? this.#checks.places : this.#attempts.placesOf(attempt);
   }
 
   /** A patient one that no controller has answered yet runs nothing. */
@@ -121,12 +122,8 @@ export class Worker {
         return this.#onMessage(input.message, now, effects);
       case 'spawner':
         return this.#onSpawner(input.message, now, effects);
-      case 'ended':
-        return input.message.key < 0
-          ? this.#onCheckEnded(input, now, effects)
-          : this.#attempts.onEnded(input, now, effects);
       case 'spawner-gone':
-        return this.#onSpawnerGone(now, effects);
+        return this.#onSpawnerGone(now);
       case 'stop':
         return this.#die('stopped', 'it was told to stop', effects);
       case 'tick':
@@ -144,7 +141,8 @@ export class Worker {
     effects.push({ type: 'send', message });
     this.#nextHeartbeat = now + timeouts.heartbeatMs;
     // What was told before the last heartbeat had its time to be answered.
-    this.#reports.repeat(now - 2 * timeouts.heartbeatMs, now, effects);
+    this.#reports.repeat(now - 2 * timeouts.heartbeatMs, now);
+    this.#reports.flush(effects);
   }
 
   #onMessage(message: ToWorker, now: number, effects: Effect[]): void {
@@ -185,7 +183,7 @@ export class Worker {
         return;
       case 'slots':
         this.#slotCount = message.slots;
-        this.#attempts.resize(message.slots);
+        this.#attempts.resize(message.slots, effects);
         this.#nextHeartbeat = now;
         return;
       case 'die':
@@ -226,7 +224,7 @@ export class Worker {
 
   /** What the controller may have missed while it, or its link, was away. */
   #tellAgain(now: number, effects: Effect[]): void {
-    this.#reports.repeat(now, now, effects);
+    this.#reports.repeat(now, now);
     const { untold } = this.#checks;
     if (untold !== undefined) effects.push({ type: 'send', message: untold });
     const kept = this.#attempts.kept();
@@ -240,21 +238,16 @@ export class Worker {
     for (const attempt of attempts) {
       if (this.#attempts.entries.has(attempt)) continue;
       const outcome = { kind: 'never-started', why: 'not-running', message: 'it did not reach its worker' } as const;
-      this.#reports.add(endOf(attempt, outcome), now, effects);
+      this.#reports.add(endOf(attempt, outcome), now);
     }
+    // Before the answer: what is not here must not be taken for accepted.
+    this.#reports.flush(effects);
     const { instance } = this.#start.identity;
     effects.push({ type: 'send', message: { t: 'notified', scheduler, instance, seq } });
   }
 
   #onCheck(message: Of<'check'>, effects: Effect[]): void {
     if (this.#association.isWith(message.scheduler)) this.#checks.start(message, effects);
-  }
-
-  #onCheckEnded({ message, stdout, stderr }: Extract<Input, { type: 'ended' }>, now: number, effects: Effect[]): void {
-    const [text = ''] = [stderr, stdout]
-      .map(({ tail }) => Buffer.from(tail, 'base64').toString().trim())
-      .filter(Boolean);
-    this.#onChecked(this.#checks.onEnded(message, text, now), now, effects);
   }
 
   #onChecked(checked: ReturnType<HealthChecks['onFailed']>, now: number, effects: Effect[]): void {
@@ -284,7 +277,7 @@ export class Worker {
       const spec = this.#attempts.specOf(order.workflow);
       if (refusal === 'repeated') continue;
       if (refusal !== undefined || spec === undefined) {
-        this.#refuse(order.attempt, refusal ?? 'its specification did not come along', effects);
+        this.#refuse(order.attempt, refusal ?? 'its specification did not come along', now);
         continue;
       }
       this.#attempts.accept(order, spec);
@@ -293,8 +286,8 @@ export class Worker {
     if (accepted.length > 0) effects.push({ type: 'send', message: { t: 'accepted', attempts: accepted } });
   }
 
-  #refuse(attempt: number, message: string, effects: Effect[]): void {
-    this.#reports.addOnce(endOf(attempt, { kind: 'never-started', why: 'refused', message }), effects);
+  #refuse(attempt: number, message: string, now: number): void {
+    this.#reports.addOnce(endOf(attempt, { kind: 'never-started', why: 'refused', message }), now);
   }
 
   #refusalOf({ attempt, task }: Order, seq: number, now: number): string | undefined {
@@ -306,7 +299,7 @@ export class Worker {
     return this.#attempts.hasTask(task) ? 'an attempt of the same task is here' : undefined;
   }
 
-  #onSpawner(message: Exclude<FromSpawner, { t: 'ended' }>, now: number, effects: Effect[]): void {
+  #onSpawner(message: FromSpawner, now: number, effects: Effect[]): void {
     switch (message.t) {
       case 'ready':
         return this.#onSpawnerReady(now, effects);
@@ -314,29 +307,36 @@ export class Worker {
         this.#pongAt = now;
         return;
       case 'started':
-        return this.#attempts.onStarted(message, now, effects);
+        return this.#attempts.onStarted(message, now);
+      case 'ended':
+        return message.key < 0
+          ? this.#onChecked(this.#checks.onEnded(message, now), now, effects)
+          : this.#attempts.onEnded(message, now);
       case 'failed':
         return this.#onFailed(message, now, effects);
+      case 'dropped':
+        return this.#attempts.onDropped(message, now);
     }
   }
 
   #onFailed(message: FromSpawnerOf<'failed'>, now: number, effects: Effect[]): void {
     if (message.key < 0) this.#onChecked(this.#checks.onFailed(message.key, message.message, now), now, effects);
-    this.#attempts.onFailed(message, now, effects);
+    this.#attempts.onFailed(message, now);
   }
 
   /** Everything that the spawner ran is dead with it; a new one takes over what was only accepted. */
-  #onSpawnerGone(now: number, effects: Effect[]): void {
+  #onSpawnerGone(now: number): void {
     this.#isSpawnerReady = false;
     this.#nextPing = Number.POSITIVE_INFINITY;
     this.#checks.onSpawnerGone();
-    this.#attempts.onSpawnerGone(now, effects);
+    this.#attempts.onSpawnerGone(now);
   }
 
   #onSpawnerReady(now: number, effects: Effect[]): void {
     this.#isSpawnerReady = true;
     this.#pongAt = now;
     this.#nextPing = now;
+    this.#attempts.equipSpawner(effects);
     this.#renewSpawner(now, effects);
   }
 

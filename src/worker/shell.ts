@@ -3,7 +3,7 @@
  * It has no opinion on attempts: no `if` here is about their state.
  */
 import { DroverError } from '../model/errors.ts';
-import { linkBacklogBytesMax, outputTailBytesMax, reconnectMs } from '../model/limits.ts';
+import { linkBacklogBytesMax, reconnectMs } from '../model/limits.ts';
 import type { Clock, Link, LinkAddress, Log, Net, Timer } from '../platform/env.ts';
 import type { FromSpawner, ToSpawner } from '../protocol/spawner.ts';
 import {
@@ -12,10 +12,9 @@ import {
   encodeFrames,
   type FromWorker,
   outputPath,
-  type StreamEnd,
   type ToWorker,
 } from '../protocol/worker.ts';
-import type { Effect, Input, OutputPlace, WorkerEnd } from './messages.ts';
+import type { Effect, Input, WorkerEnd } from './messages.ts';
 import { Worker, type WorkerStart } from './reactor.ts';
 
 /** The spawner as the shell uses it. */
@@ -31,11 +30,10 @@ export interface SpawnerListener {
   onGone(): void;
 }
 
-/** Files of output, read and emptied synchronously: they are small reads of what was just written. */
+/** Files of output, read synchronously: they are small reads of what was just written. */
 export interface OutputFiles {
   size(path: string): number;
   read(path: string, position: number, length: number): Uint8Array;
-  empty(path: string): void;
   remove(path: string): void;
   makeDirectory(path: string): void;
 }
@@ -94,7 +92,7 @@ export class WorkerShell {
   #startSpawner(): SpawnerHandle {
     return this.#world.startSpawner({
       onMessages: (messages) => {
-        for (const message of messages) this.#inputs.push(this.#spawnerInput(message));
+        for (const message of messages) this.#inputs.push({ type: 'spawner', message });
         this.#pump();
       },
       onGone: () => {
@@ -104,23 +102,6 @@ export class WorkerShell {
         this.#feed({ type: 'spawner-gone' });
       },
     });
-  }
-
-  #spawnerInput(message: FromSpawner): Input {
-    if (message.t !== 'ended') return { type: 'spawner', message };
-    const places = this.#worker.placesOf(message.key);
-    const tail = (place: OutputPlace | undefined, { from, to }: { from: number; to: number }): StreamEnd => {
-      const length = Math.min(to - from, outputTailBytesMax);
-      const data =
-        place === undefined || length === 0 ? Buffer.alloc(0) : this.#world.files.read(place.path, to - length, length);
-      return { bytes: to - from, tail: Buffer.from(data).toString('base64') };
-    };
-    return {
-      type: 'ended',
-      message,
-      stdout: tail(places?.stdout, message.out),
-      stderr: tail(places?.stderr, message.err),
-    };
   }
 
   #connect(): void {
@@ -227,9 +208,6 @@ export class WorkerShell {
         case 'make-directory':
           this.#world.files.makeDirectory(effect.path);
           break;
-        case 'empty-files':
-          for (const path of effect.paths) this.#world.files.empty(path);
-          break;
         case 'remove-files':
           for (const path of effect.paths) this.#world.files.remove(path);
           break;
@@ -266,11 +244,10 @@ export class WorkerShell {
       if (this.#output) send(this.#output, { t: 'output', request, data: '', bytes: 0, isOpen: false, isGone: true });
       return;
     }
-    const end = place.to ?? this.#world.files.size(place.path);
-    const bytes = Math.max(0, end - place.from);
+    const bytes = place.bytes ?? this.#world.files.size(place.path);
     const length = Math.max(0, Math.min(limit, bytes - offset, linkBacklogBytesMax));
-    const data = length === 0 ? new Uint8Array() : this.#world.files.read(place.path, place.from + offset, length);
-    answer(data, bytes, place.to === undefined);
+    const data = length === 0 ? new Uint8Array() : this.#world.files.read(place.path, offset, length);
+    answer(data, bytes, place.bytes === undefined);
   }
 }
 

@@ -5,6 +5,9 @@ import { Bench } from './bench.ts';
 
 const { cluster } = presets;
 
+/** Until those who are there may agree. */
+const agreementMs = ({ timeouts }: Bench): number => timeouts.heartbeatMs + timeouts.heartbeatGraceMs;
+
 describe('a worker that the store knows and that does not come back after a restart', () => {
   it('E15: is given up no sooner than by the timeouts that it was told, however short those of the next one are', () => {
     const bench = new Bench({ timeouts: cluster });
@@ -117,6 +120,22 @@ describe('a store that was restored from a backup', () => {
     expect([bench.controller.sessions.isWaiting(bench.now), bench.started]).toEqual([true, []]);
   });
 
+  it('E17: is found out by the next controller, too, though the first to come joined before it was found out', () => {
+    const bench = new Bench();
+    const backup = bench.disk.copy();
+    const a = bench.ready('a');
+    bench.pass(bench.timeouts.heartbeatMs);
+    bench.restart(backup);
+    const newcomer = bench.ready('n');
+    bench.connect(a);
+    bench.deliver(a, 'controller');
+    expect(bench.controller.sessions.isWaiting(bench.now)).toBe(true);
+    bench.restart();
+    bench.connect(newcomer);
+    bench.flow();
+    expect(bench.controller.sessions.isWaiting(bench.now)).toBe(true);
+  });
+
   it('E14, E17: is not trusted before all who are there have said what they run', () => {
     const bench = new Bench();
     const backup = bench.disk.copy();
@@ -126,7 +145,24 @@ describe('a store that was restored from a backup', () => {
     bench.deliver(host, 'controller');
     expect(bench.controller.sessions.isWaiting(bench.now)).toBe(true);
     bench.flow();
+    bench.pass(agreementMs(bench));
     expect(bench.controller.sessions.isWaiting(bench.now)).toBe(false);
+  });
+
+  it('E17: is not trusted as long as one may be on its way that joined last, and that no other one has heard of', () => {
+    const bench = new Bench();
+    const backup = bench.disk.copy();
+    const a = bench.ready('a');
+    bench.pass(bench.timeouts.heartbeatMs);
+    const last = bench.ready('b');
+    bench.restart(backup);
+    bench.connect(a);
+    bench.flow();
+    expect(bench.controller.sessions.isWaiting(bench.now)).toBe(true);
+    bench.connect(last);
+    bench.flow();
+    bench.pass(agreementMs(bench));
+    expect(bench.controller.sessions.isWaiting(bench.now)).toBe(true);
   });
 });
 
@@ -174,6 +210,7 @@ describe('an attempt that the store does not know', () => {
     bench.cut(host);
     bench.connect(host);
     bench.flow();
+    bench.pass(agreementMs(bench));
     expect([bench.started, [...host.alive]]).toEqual([[1, 2], [2]]);
   });
 });

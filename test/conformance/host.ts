@@ -8,7 +8,7 @@ import type { Effect, Input, WorkerEnd } from '../../src/worker/messages.ts';
 import { Worker } from '../../src/worker/reactor.ts';
 
 const none = { bytes: 0, tail: '' };
-const range = { from: 0, to: 0 };
+const files = { stdout: '/o', stderr: '/e' };
 
 /** A link, as two queues: what a test does not deliver is still on its way. */
 export interface Wire {
@@ -80,7 +80,7 @@ export class Host {
   /** A task ends by itself. */
   endTask(attempt: number, exit: number, now: number): void {
     this.#leave(attempt);
-    this.feed({ type: 'ended', message: { ...ended(attempt), exit }, stdout: none, stderr: none }, now);
+    this.feed({ type: 'spawner', message: { ...ended(attempt), exit } }, now);
   }
 
   /** The end of the process, and of all that it ran: it says so if it still can. */
@@ -108,12 +108,12 @@ export class Host {
   #onSpawner(message: ToSpawner): void {
     if (message.t === 'renew') this.renewedUntil = this.#now - this.options.skewMs + message.ms;
     if (message.t === 'ping') this.#answer({ t: 'pong' });
-    if (message.t === 'start' && message.key > 0) {
+    if (message.t === 'queue') {
       this.alive.add(message.key);
       this.#witness.onStart(this, message.key);
-      this.#answer({ t: 'started', key: message.key, pid: 9, at: this.#now, out: 0, err: 0 });
+      this.#answer({ t: 'started', key: message.key, pid: 9, at: this.#now, files });
     }
-    if (message.t === 'start' && message.key < 0 && this.check !== 'hangs') {
+    if (message.t === 'start' && this.check !== 'hangs') {
       this.#finishTask(message.key, { exit: this.check === 'good' ? 0 : 1 });
     }
     if (message.t === 'kill') this.kills.push(message);
@@ -123,14 +123,13 @@ export class Host {
     }
   }
 
-  #answer(message: Exclude<FromSpawner, { t: 'ended' }>): void {
+  #answer(message: FromSpawner): void {
     this.#perform(this.worker.step([{ type: 'spawner', message }], this.#now));
   }
 
   #finishTask(key: number, how: object): void {
-    const message = { ...ended(key), ...how };
-    this.#perform(this.worker.step([{ type: 'ended', message, stdout: none, stderr: none }], this.#now));
+    this.#answer({ ...ended(key), ...how });
   }
 }
 
-const ended = (key: number) => ({ t: 'ended' as const, key, cpuMs: 1, wallMs: 1, out: range, err: range });
+const ended = (key: number) => ({ t: 'ended' as const, key, cpuMs: 1, wallMs: 1, at: 1, out: none, err: none });

@@ -1,5 +1,7 @@
 /** Files of output that live in memory: the segments that tasks write to, and the controller's packed files. */
 import type { OutputPacks } from '../../src/controller/shell.ts';
+import { outputTailBytesMax } from '../../src/model/limits.ts';
+import type { OutputEnd } from '../../src/protocol/spawner.ts';
 import type { OutputFiles } from '../../src/worker/shell.ts';
 
 class MemoryFile {
@@ -40,6 +42,13 @@ export class MemoryOutputFiles implements OutputFiles {
 
   read(path: string, position: number, length: number): Uint8Array {
     return this.#file(path).read(position, length);
+  }
+
+  /** As a spawner reports it. */
+  endOf(path: string): OutputEnd {
+    const bytes = this.size(path);
+    const tail = this.read(path, Math.max(0, bytes - outputTailBytesMax), outputTailBytesMax);
+    return { bytes, tail: Buffer.from(tail).toString('base64') };
   }
 
   remove(path: string): void {

@@ -9,6 +9,7 @@
  * Owns: the tasks that run. Like a pipe, it answers in a later turn of the event loop, and in order.
  */
 import type { FromSpawner, KillTask, StartTask, TaskEnded, ToSpawner } from '../../src/protocol/spawner.ts';
+import { SlotQueue } from '../../src/spawner/slot-queue.ts';
 import type { SpawnerHandle, SpawnerListener } from '../../src/worker/shell.ts';
 import type { MemoryOutputFiles } from './memory-files.ts';
 
@@ -18,8 +19,6 @@ const sigterm = 15;
 interface RunningTask {
   readonly task: StartTask;
   readonly startedAt: number;
-  readonly out: number;
-  readonly err: number;
 }
 
 export class ScriptedSpawner implements SpawnerHandle {
@@ -27,22 +26,32 @@ export class ScriptedSpawner implements SpawnerHandle {
   readonly #listener: SpawnerListener;
   readonly #now: () => number;
   readonly #running = new Map<number, RunningTask>();
+  readonly #queue: SlotQueue;
   #outbox: FromSpawner[] = [];
+  #isWriting = false;
   #isStopped = false;
 
   constructor(files: MemoryOutputFiles, now: () => number, listener: SpawnerListener) {
     this.#files = files;
     this.#now = now;
     this.#listener = listener;
+    this.#queue = new SlotQueue({
+      pass: (message) => this.#handle(message),
+      forgetFile: () => {},
+      send: (message) => this.#post(message),
+      wake: () => this.#write(),
+    });
     this.#post({ t: 'ready', pid: process.pid, launcher: 'node' });
   }
 
   send(messages: readonly ToSpawner[]): void {
-    for (const message of messages) {
-      if (message.t === 'start') this.#start(message);
-      if (message.t === 'kill') this.#kill(message);
-      if (message.t === 'ping') this.#post({ t: 'pong' });
-    }
+    for (const message of messages) this.#queue.handle(message);
+  }
+
+  #handle(message: ToSpawner): void {
+    if (message.t === 'start') this.#start(message);
+    if (message.t === 'kill') this.#kill(message);
+    if (message.t === 'ping') this.#post({ t: 'pong' });
   }
 
   kill(): void {
@@ -58,14 +67,12 @@ export class ScriptedSpawner implements SpawnerHandle {
 
   #start(task: StartTask): void {
     const { key, command, stdout, stderr } = task;
-    const running = {
-      task,
-      startedAt: this.#now(),
-      out: this.#files.size(stdout.path),
-      err: this.#files.size(stderr.path),
-    };
+    const at = this.#now();
+    const running = { task, startedAt: at };
     this.#running.set(key, running);
-    this.#post({ t: 'started', key, pid: process.pid, at: running.startedAt, out: running.out, err: running.err });
+    for (const { path } of [stdout, stderr]) this.#files.empty(path);
+    const files = { stdout: stdout.path, stderr: stderr.path };
+    this.#queue.onMessage({ t: 'started', key, pid: process.pid, at, files });
     this.#files.append(stdout.path, `out of ${command}`);
     if (/^(hang|stuck)/.test(command)) return;
     const fails = command.startsWith('fail') && task.vars.includes('DROVER_ATTEMPT=1');
@@ -79,24 +86,26 @@ export class ScriptedSpawner implements SpawnerHandle {
     this.#end(running, { signal: sigterm, signalled: { why, killed: false } });
   }
 
-  #end({ task, startedAt, out, err }: RunningTask, how: Pick<TaskEnded, 'exit' | 'signal' | 'signalled'>): void {
+  #end({ task, startedAt }: RunningTask, how: Pick<TaskEnded, 'exit' | 'signal' | 'signalled'>): void {
     this.#running.delete(task.key);
-    this.#post({
-      t: 'ended',
-      key: task.key,
-      ...how,
-      cpuMs: 0,
-      wallMs: this.#now() - startedAt,
-      out: { from: out, to: this.#files.size(task.stdout.path) },
-      err: { from: err, to: this.#files.size(task.stderr.path) },
+    this.#queue.onMessage({
+      ...{ t: 'ended', key: task.key, ...how, cpuMs: 0, wallMs: this.#now() - startedAt, at: startedAt },
+      out: this.#files.endOf(task.stdout.path),
+      err: this.#files.endOf(task.stderr.path),
     });
   }
 
   #post(message: FromSpawner): void {
     this.#outbox.push(message);
-    if (this.#outbox.length > 1) return;
+    this.#write();
+  }
+
+  #write(): void {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
     setImmediate(() => {
-      const messages = this.#outbox;
+      this.#isWriting = false;
+      const messages = [...this.#outbox, ...this.#queue.takeStarts()];
       this.#outbox = [];
       if (!this.#isStopped) this.#listener.onMessages(messages);
     });

@@ -25,6 +25,8 @@ const file = (name: string): string => join(here.path, name);
 const linesOf = (name: string): string[] => readFileSync(file(name), 'utf8').trimEnd().split('\n');
 const run = (...args: string[]): Promise<Ended> => here.run(args, { via: disks.via });
 
+const oneTooMany =
+  /can't be written: the disk is full|it can not be opened|the worker can't start: the disk of .* is full/;
 const advice = 'make the folder writable, free disk space, or name another one with --dir';
 
 describe.skipIf(!canMount)('a folder on a disk that is full', () => {
@@ -34,9 +36,10 @@ describe.skipIf(!canMount)('a folder on a disk that is full', () => {
     // Which file is the one too many depends on the size of an empty database.
     ['size=116k', /(drover\.db|tokens\.json|access\.json).*: the disk is full/],
     ['size=128k', /(drover\.db|tokens\.json|access\.json).*: the disk is full/],
-    ['size=8m,nr_inodes=6', /controller\.log can't be written: the disk is full/],
-    ['size=8m,nr_inodes=10', /output can't be written: the disk is full/],
-    ['size=8m,nr_inodes=15', /the worker can't start: the disk of .*\.drover is full/],
+    // Which file is the one too many is up to the worker and the controller, which start side by side.
+    ['size=8m,nr_inodes=6', oneTooMany],
+    ['size=8m,nr_inodes=10', oneTooMany],
+    ['size=8m,nr_inodes=15', oneTooMany],
   ])('at the start (%s) ends the command with exit 4, and a run after room was made goes well', async (size, what) => {
     disks.mount(file('.drover'), size);
     const { code, stdout, stderr } = await run('run', 'echo {}', ':::', 'a', 'b');
@@ -108,12 +111,12 @@ describe.skipIf(!canMount)('a full disk of tasks, with room in the store', () =>
     expect((await run('logs', 'w1.3')).stdout).toBe('after\n');
   });
 
-  it('fails the task that fills its scratch directory with its own error; the scratch is removed', async () => {
+  it('fails the task that fills its scratch directory with its own error; the next ones find it empty', async () => {
     disks.mount(file('.drover/worker'), 'size=1m');
     // Its standard error is on the same disk: it needs room again to tell.
     const fill =
       'cd "$DROVER_TASK_DIR"; head -c 2000000 /dev/zero > x 2> "$OLDPWD/why" || { rm x; cat "$OLDPWD/why"; exit 9; }';
-    const input = [fill, 'head -c 900000 /dev/zero > "$DROVER_TASK_DIR/x" && echo fits', 'ls "$DROVER_TASK_DIR/.."'];
+    const input = [fill, 'head -c 900000 /dev/zero > "$DROVER_TASK_DIR/x" && echo fits', 'ls -A "$DROVER_TASK_DIR"'];
     const ended = await here.run(['run', '--json', '-j1', '-'], { input: input.join('\n'), via: disks.via });
     const failures = [
       expect.objectContaining({ cause: 'exit 9', lastLines: expect.stringContaining('No space left') }),
@@ -123,6 +126,6 @@ describe.skipIf(!canMount)('a full disk of tasks, with room in the store', () =>
       expect.objectContaining({ done: 2, failed: 1, failures }),
     ]);
     expect((await run('logs', 'w1.2')).stdout).toBe('fits\n');
-    expect((await run('logs', 'w1.3')).stdout).not.toContain('scratch-1');
+    expect((await run('logs', 'w1.3')).stdout).toBe('');
   });
 });

@@ -3,6 +3,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AccessFile } from '../../src/platform/node/access-file.ts';
+import { Client } from '../../src/sdk/client.ts';
+import { pause } from '../../src/sdk/pause.ts';
 import { lastJson, mark, type Place, place, type Running, sleepers, until } from './drover.ts';
 
 let here: Place;
@@ -97,7 +99,11 @@ describe('a server', () => {
       url: server.url,
       workers: 1,
       slots: 2,
+      loopDelayMs: { p50: expect.any(Number), p99: expect.any(Number), max: expect.any(Number) },
     });
+    expect((await here.run(['server', 'status'])).stdout).toMatch(
+      /^lag +p50 [\d.]+ ms, p99 [\d.]+ ms, max [\d.]+ ms in/m,
+    );
     const submitted = await here.run(['submit', 'echo', ':::', 'a', 'b']);
     expect(submitted).toEqual({ code: 0, stdout: 'w1\n', stderr: '' });
     expect(await here.run(['wait', 'w1'])).toMatchObject({ code: 0, stdout: 'a\nb\n' });
@@ -110,6 +116,18 @@ describe('a server', () => {
     server.child.kill('SIGINT');
     expect((await server.ended).code).toBe(0);
     expect((await here.run(['server', 'status'])).code).toBe(3);
+  });
+
+  it('tells how late its event loop was, and begins anew for who measures', async () => {
+    await startServer();
+    const { url, tokens } = access();
+    const client = new Client({ url, token: tokens.admin });
+    const before = (await client.server()).loopDelayMs?.overMs ?? 0;
+    await pause(300);
+    const grown = (await client.server()).loopDelayMs?.overMs ?? 0;
+    expect(grown).toBeGreaterThanOrEqual(before + 299);
+    const anew = (await client.restartLoopDelay()).loopDelayMs?.overMs ?? grown;
+    expect(anew).toBeLessThan(grown);
   });
 
   it('tries again what failed', async () => {

@@ -7,7 +7,8 @@ import { type ApiOptions, type App, Reference } from '../app.ts';
 import { workerOf } from '../reference.ts';
 import { renderWorker } from '../render.ts';
 
-export function registerServerRoutes(app: App, { shell, version, onStop, attendance }: ApiOptions): void {
+export function registerServerRoutes(app: App, options: ApiOptions): void {
+  const { shell, version, onStop, attendance, loopMeter } = options;
   const startedAt = shell.now();
   const view = (): Promise<ServerView> =>
     shell.read((cluster, now) => {
@@ -15,11 +16,16 @@ export function registerServerRoutes(app: App, { shell, version, onStop, attenda
       const slots = workers.reduce((sum, worker) => sum + worker.slots, 0);
       const uptimeMs = Math.max(0, now - startedAt);
       const { epoch } = shell.store;
-      return { version, apiVersion, pid: process.pid, uptimeMs, epoch, workers: workers.length, slots };
+      const delay = loopMeter === undefined ? {} : { loopDelayMs: loopMeter.read() };
+      return { version, apiVersion, pid: process.pid, uptimeMs, epoch, workers: workers.length, slots, ...delay };
     });
   app.get('/api/v1/server', { schema: { response: { 200: ServerView } } }, view);
   app.post('/api/v1/server/announce', { schema: { response: { 200: ServerView } } }, async () => {
     attendance.announce();
+    return view();
+  });
+  app.post('/api/v1/server/loop-delay', { schema: { response: { 200: ServerView } } }, () => {
+    loopMeter?.restart();
     return view();
   });
   app.post('/api/v1/server/leave', async () => {

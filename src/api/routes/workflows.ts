@@ -1,6 +1,7 @@
 import { Type } from '@fastify/type-provider-typebox';
 import type { Request } from '../../controller/messages.ts';
 import type { ControllerShell } from '../../controller/shell.ts';
+import type { Cluster } from '../../core/cluster.ts';
 import { DroverError } from '../../model/errors.ts';
 import { printWorkflow, type TaskId, type WorkflowId, workflowId } from '../../model/ids.ts';
 import { longPollMsMax, pageRowsMax } from '../../model/limits.ts';
@@ -27,11 +28,12 @@ async function nextView(
   after: number,
   until: number,
 ): Promise<WorkflowView> {
-  for (;;) {
-    const view = await viewOf(shell, workflow);
-    if (view.version > after || isEndedWorkflow(view.state) || shell.now() >= until) return view;
-    await shell.changed(until);
-  }
+  const isNews = (cluster: Cluster): boolean => {
+    const { version, state } = cluster.workflow(workflow);
+    return version > after || isEndedWorkflow(state);
+  };
+  while (!(await shell.read(isNews)) && shell.now() < until) await shell.changed(until);
+  return viewOf(shell, workflow);
 }
 
 export function registerWorkflowRoutes(app: App, { shell }: ApiOptions): void {
@@ -41,10 +43,14 @@ export function registerWorkflowRoutes(app: App, { shell }: ApiOptions): void {
 }
 
 function registerDefining(app: App, shell: ControllerShell): void {
-  const Body = Type.Object({ spec: WorkflowSpec }, { additionalProperties: false });
-  app.post('/api/v1/workflows', { schema: { body: Body } }, async ({ body }) => {
-    const reply = await shell.request({ type: 'register', spec: body.spec });
-    return { id: reply.type === 'registered' ? printWorkflow(reply.workflow) : '' };
+  // With a batch it is the whole workflow, which is closed at once.
+  const Body = Type.Object({ spec: WorkflowSpec, batch: Type.Optional(TaskBatch) }, { additionalProperties: false });
+  app.post('/api/v1/workflows', { schema: { body: Body } }, async ({ body: { spec, batch } }) => {
+    const reply = await shell.request(
+      batch === undefined ? { type: 'register', spec } : { type: 'submit', spec, batch },
+    );
+    const workflow = reply.type === 'registered' ? reply.workflow : workflowId(0);
+    return batch === undefined ? { id: printWorkflow(workflow) } : viewOf(shell, workflow);
   });
   app.post('/api/v1/workflows/:id/tasks', { schema: { params: Reference, body: TaskBatch } }, async (request) => {
     const workflow = workflowOf(request.params.id);

@@ -3,6 +3,7 @@ import { DroverError, exitCodes } from '../../model/errors.ts';
 import type { LogLevel } from '../../model/limits.ts';
 import type { PresetName } from '../../model/timeouts.ts';
 import { showDuration } from '../../model/units.ts';
+import type { LoopDelayView } from '../../protocol/views.ts';
 import type { Client } from '../../sdk/client.ts';
 import { pause } from '../../sdk/pause.ts';
 import { type CommonOptions, type Context, inFolder, printJson, withLiveClient } from '../context.ts';
@@ -61,16 +62,21 @@ function status(context: Context, options: ServerOptions): Promise<number> {
   const { env } = context;
   return withLiveClient(context, options, async (client, url) => {
     const view = await client.server();
-    const { version, pid, uptimeMs, workers, slots } = view;
+    const { version, pid, uptimeMs, workers, slots, loopDelayMs } = view;
     const up = showDuration(uptimeMs);
+    const lag = loopDelayMs === undefined ? {} : { lag: showDelay(loopDelayMs) };
     if (options.json) await printJson(env, { ...view, url });
     else {
-      const rows = Object.entries({ version, pid, url, up, workers, slots });
+      const rows = Object.entries({ version, pid, url, up, workers, slots, ...lag });
       await env.stdout.write(rows.map(([name, value]) => `${name.padEnd(9)}${value}\n`).join(''));
     }
     return exitCodes.ok;
   });
 }
+
+/** How long requests wait for their turn: a server that is busy shows it here. */
+const showDelay = ({ p50, p99, max, overMs }: LoopDelayView): string =>
+  `p50 ${p50} ms, p99 ${p99} ms, max ${max} ms in the last ${showDuration(overMs)}`;
 
 function stop(context: Context, options: ServerOptions): Promise<number> {
   const { env } = context;

@@ -2,6 +2,7 @@
 import { exitCodes } from '../../model/errors.ts';
 import { submit } from '../../sdk/submission.ts';
 import { type CommonOptions, type Context, inFolder, printJson, withSession } from '../context.ts';
+import { amount } from '../display/text.ts';
 import { dryRun } from '../dry-run.ts';
 import { type InputOptions, inputsOf } from '../inputs/inputs.ts';
 import { Interrupted } from '../interrupts.ts';
@@ -12,11 +13,15 @@ export async function submitTasks(context: Context, words: readonly string[], op
   const { env } = context;
   const { items, spec, note, remarks } = inputsOf(env, 'submit', words, options);
   if (options.dryRun) return dryRun(env, items, remarks, options);
+  env.staySmall();
   const sessionOptions = { ...inFolder(options.dir), joinsOnly: true, submits: true };
   return withSession(context, sessionOptions, async ({ client }, { signal }) => {
     if (note !== undefined) await env.stderr.write(`${note}\n`);
     try {
-      const view = await submit(client, { spec, items, signal });
+      const onProgress = (tasks: number): void =>
+        void (env.stderr.isTerminal && env.stderr.write(`\r${amount(tasks, 'task')}`));
+      const view = await submit(client, { spec, items, signal, onProgress });
+      if (env.stderr.isTerminal) await env.stderr.write('\r\x1b[K');
       for (const remark of remarks(view.counts.total)) await env.stderr.write(`${remark}\n`);
       if (options.json) await printJson(env, view);
       else await env.stdout.write(`${view.id}\n`);

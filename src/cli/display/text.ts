@@ -18,7 +18,12 @@ export const barrierText = '--- barrier ---';
 /** `1 task`, `1,000 tasks` */
 export const amount = (count: number, noun: string): string => `${showCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
+/** Made when it is first needed: that takes as long as half of a command's start. */
+function segmentsOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return segmenter.segment(text);
+}
 /** East Asian wide characters and emoji take two columns. */
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
@@ -28,7 +33,7 @@ const ascii = /^[\x20-\x7e]*$/;
 export function widthOf(text: string): number {
   if (ascii.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += wide.test(segment) ? 2 : 1;
+  for (const { segment } of segmentsOf(text)) width += wide.test(segment) ? 2 : 1;
   return width;
 }
 
@@ -37,7 +42,7 @@ export function truncate(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = '';
   let width = 1; // the ellipsis
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of segmentsOf(text)) {
     width += wide.test(segment) ? 2 : 1;
     if (width > columns) break;
     kept += segment;

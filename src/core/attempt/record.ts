@@ -32,7 +32,20 @@ export interface AttemptRecord extends AttemptRow {
   signalledFor: string | undefined;
 }
 
-export const attemptRow = ({ state: _, ...row }: AttemptRecord): AttemptRow => row;
+/** Field by field: leaving one out of all of them takes ten times as long, and every attempt is written twice. */
+export const attemptRow = (record: AttemptRecord): AttemptRow => ({
+  id: record.id,
+  task: record.task,
+  number: record.number,
+  previous: record.previous,
+  worker: record.worker,
+  recordedAt: record.recordedAt,
+  startedAt: record.startedAt,
+  endedAt: record.endedAt,
+  outcome: record.outcome,
+  usage: record.usage,
+  signalledFor: record.signalledFor,
+});
 
 /** A stored attempt as it is known after a restart: it may have been sent, it may have started. */
 export const loadAttempt = (row: AttemptRow): AttemptRecord => ({

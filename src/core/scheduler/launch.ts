@@ -7,13 +7,15 @@ import { prefetchMax, prefetchMs } from '../../model/limits.ts';
 import type { Turn } from '../turn.ts';
 import type { WorkerRecord } from '../worker.ts';
 import type { WorkflowRecord } from '../workflow/record.ts';
+import type { Rota } from './rota.ts';
 
 export interface Assignment {
   readonly worker: WorkerRecord;
   readonly attempts: readonly AttemptId[];
 }
 
-const mayLaunch = ({ state, isAway, bar }: WorkerRecord): boolean =>
+/** Whether it may be given tasks at all. */
+export const mayLaunch = ({ state, isAway, bar }: WorkerRecord): boolean =>
   state === 'healthy' && !isAway && bar === undefined;
 
 /** Before the first end nothing is known of how long tasks take: nothing is sent ahead. */
@@ -28,49 +30,73 @@ export interface Launched {
   readonly isCut: boolean;
 }
 
+/** Goes over those who may have room and those who may have work only, and leaves out who turns out to have none. */
 export function launchTasks(turn: Turn, limit: number): Launched {
-  const workers = [...turn.cluster.liveWorkers.values()].filter(mayLaunch);
-  if (workers.length === 0) return { assignments: [], isCut: false };
-  const launchable = [...turn.cluster.active].map((id) => turn.cluster.workflow(id)).filter((w) => w.launches);
-  const assigned = new Map<WorkerRecord, AttemptId[]>(workers.map((worker) => [worker, []]));
-  fill(turn, launchable, assigned, limit, (worker) => worker.slots);
+  const { vacant, eager, sources, patient } = turn.cluster;
+  const assigned = new Map<WorkerRecord, AttemptId[]>();
+  fill(turn, { workers: vacant, sources, capacity: (worker) => worker.slots }, limit, assigned);
   // Under fail-fast nothing may start into a freed slot before the failure is known: nothing is sent ahead.
-  const patient = launchable.filter((workflow) => !workflow.rules.failFast);
-  fill(turn, patient, assigned, limit, (worker) => worker.slots + prefetchOf(worker));
-  const assignments = [...assigned]
-    .filter(([, attempts]) => attempts.length > 0)
-    .map(([worker, attempts]) => ({ worker, attempts }));
+  fill(turn, { workers: eager, sources: patient, capacity: capacityOf }, limit, assigned);
+  const assignments = Array.from(assigned, ([worker, attempts]) => ({ worker, attempts }));
   return { assignments, isCut: turn.changes.length >= limit };
+}
+
+/** Attempts that a worker may have, those that wait for a slot included. */
+export const capacityOf = (worker: WorkerRecord): number => worker.slots + prefetchOf(worker);
+
+interface Pass {
+  readonly workers: Set<WorkerRecord>;
+  readonly sources: Rota<WorkflowRecord>;
+  readonly capacity: (worker: WorkerRecord) => number;
 }
 
 function fill(
   turn: Turn,
-  workflows: readonly WorkflowRecord[],
-  assigned: Map<WorkerRecord, AttemptId[]>,
+  { workers, sources, capacity }: Pass,
   limit: number,
-  capacity: (worker: WorkerRecord) => number,
+  assigned: Map<WorkerRecord, AttemptId[]>,
 ): void {
-  let sources = workflows.filter((workflow) => workflow.ready.size > 0);
-  const { avoided } = turn.cluster;
-  for (const [worker, attempts] of assigned) {
-    const most = capacity(worker);
-    const aside: TaskId[] = [];
-    while (worker.attempts.size < most && sources.length > 0 && turn.changes.length < limit) {
-      const [source, ...others] = sources as [WorkflowRecord, ...WorkflowRecord[]];
-      const task = takeReady(turn, source);
-      sources = task === undefined ? others : [...others, source];
-      if (task === undefined) continue;
-      if (avoided.get(task) === worker.id) aside.push(task);
-      else attempts.push(launch(turn, task, worker));
-    }
-    if (aside.length > 0) sources = putBack(turn, aside, workflows);
+  for (const worker of workers) {
+    if (sources.size === 0 || turn.changes.length >= limit) return;
+    const most = mayLaunch(worker) ? capacity(worker) : 0;
+    const attempts = launchOn(turn, worker, most, sources, limit);
+    if (worker.attempts.size >= most) workers.delete(worker);
+    if (attempts.length > 0) assigned.set(worker, [...(assigned.get(worker) ?? []), ...attempts]);
   }
 }
 
-/** Tasks that are not to be tried on that worker are there for the others. */
-function putBack({ cluster }: Turn, tasks: readonly TaskId[], workflows: readonly WorkflowRecord[]): WorkflowRecord[] {
-  for (const task of tasks) cluster.workflow(cluster.tasks.workflow(task)).ready.push(task, task);
-  return workflows.filter((workflow) => workflow.ready.size > 0);
+function launchOn(
+  turn: Turn,
+  worker: WorkerRecord,
+  most: number,
+  sources: Rota<WorkflowRecord>,
+  limit: number,
+): AttemptId[] {
+  const { avoided } = turn.cluster;
+  const attempts: AttemptId[] = [];
+  const aside: TaskId[] = [];
+  while (worker.attempts.size < most && turn.changes.length < limit) {
+    const task = takeNext(turn, sources);
+    if (task === undefined) break;
+    if (avoided.get(task) === worker.id) aside.push(task);
+    else attempts.push(launch(turn, task, worker));
+  }
+  // Tasks that are not to be tried on that worker are there for the others.
+  for (const task of aside) turn.cluster.makeReady(task);
+  return attempts;
+}
+
+/** From the workflow whose turn it is; one that has nothing to launch is left out. */
+function takeNext(turn: Turn, sources: Rota<WorkflowRecord>): TaskId | undefined {
+  for (let source = sources.first; source !== undefined; source = sources.first) {
+    const task = source.launches ? takeReady(turn, source) : undefined;
+    if (task === undefined) sources.drop();
+    else {
+      sources.turn();
+      return task;
+    }
+  }
+  return undefined;
 }
 
 /** The next task that may really be launched; entries that no longer hold are dropped on the way. */

@@ -22,7 +22,7 @@ const isTelling = ({ kind }: Outcome): boolean => kind === 'exited' || kind === 
 /** After a good end: the worker is beyond suspicion; one that was suspected for the same task is at fault. */
 export function noteGoodEnd(turn: Turn, worker: WorkerRecord, task: TaskId): void {
   const { cluster } = turn;
-  worker.streak = [];
+  if (worker.streak.length > 0) worker.streak = [];
   worker.lastGoodAt = turn.now;
   if (worker.suspicion !== undefined) clear(turn, worker);
   const suspect = suspectTriedBy(cluster, task);

@@ -6,7 +6,7 @@
 import { type AttemptId, attemptId, type TaskId, type WorkflowId, workflowId } from '../../model/ids.ts';
 import { type Cause, cancelReasons, causes, failReasons, type TaskState, taskStates } from '../../model/states.ts';
 import type { TaskSeed, WorkflowRules } from '../change.ts';
-import { bytes, integers, shorts, times } from '../columns.ts';
+import { Bytes, Integers, Shorts, Times } from '../columns.ts';
 import { type TaskEvent, type TaskKind, type TaskView, taskKinds, type Used } from './view.ts';
 
 const stateCode = new Map<TaskState, number>(taskStates.map((state, code) => [state, code]));
@@ -26,18 +26,18 @@ export interface TaskRow {
 }
 
 export class TaskColumns {
-  readonly #workflow = integers();
-  readonly #index = integers();
-  readonly #state = bytes();
-  readonly #reason = bytes();
-  readonly #flags = bytes();
-  readonly #maxAttempts = shorts();
-  readonly #used = { attempts: shorts(), resources: bytes(), lost: bytes(), 'never-started': bytes() };
-  readonly #attemptNumber = integers();
-  readonly #lastAttempt = times();
-  readonly #notBefore = times();
-  readonly #until = times();
-  readonly #pending = integers();
+  readonly #workflow = new Integers();
+  readonly #index = new Integers();
+  readonly #state = new Bytes();
+  readonly #reason = new Bytes();
+  readonly #flags = new Bytes();
+  readonly #maxAttempts = new Shorts();
+  readonly #used = { attempts: new Shorts(), resources: new Bytes(), lost: new Bytes(), 'never-started': new Bytes() };
+  readonly #attemptNumber = new Integers();
+  readonly #lastAttempt = new Times();
+  readonly #notBefore = new Times();
+  readonly #until = new Times();
+  readonly #pending = new Integers();
   #size = 0;
 
   /** How many tasks there are; the last id. */
@@ -132,7 +132,7 @@ export class TaskColumns {
     this.setState(task, move.to);
     this.#reason.set(task, reasonCode(move));
     if (event.fresh) for (const cause of causes) this.#used[cause].set(task, 0);
-    if (event.charge !== undefined) this.#used[event.charge].add(task, 1);
+    if (event.charge !== undefined) this.#used[event.charge].set(task, this.used(task, event.charge) + 1);
     if (move.to === 'queued') this.#notBefore.set(task, move.notBefore);
     if (move.to === 'launched' || move.to === 'running') {
       this.#attemptNumber.set(task, move.number);

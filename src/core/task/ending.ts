@@ -13,9 +13,9 @@ export interface EndReport {
   readonly attempt: AttemptId;
   readonly worker: WorkerId;
   readonly outcome: Outcome;
-  readonly startedAt?: number;
-  readonly usage?: Usage;
-  readonly signalledFor?: string;
+  readonly startedAt?: number | undefined;
+  readonly usage?: Usage | undefined;
+  readonly signalledFor?: string | undefined;
 }
 
 /** A report about an attempt that is not that worker's, or is over, changes nothing. */
@@ -34,20 +34,20 @@ export function startAttempt(turn: Turn, attempt: AttemptId, worker: WorkerId, s
 
 /** Returns whether it changed anything; a worker is told that it was received in either case. */
 export function endAttempt(turn: Turn, report: EndReport, role: Role = 'operator'): boolean {
-  const { worker, ...end } = report;
-  const record = known(turn, report.attempt, worker);
+  const { worker, attempt, outcome, startedAt, usage, signalledFor } = report;
+  const record = known(turn, attempt, worker);
   if (record === undefined) return false;
-  const decision = decideBy(attemptTable, attemptView(record), { type: 'end', outcome: report.outcome }, role);
+  const decision = decideBy(attemptTable, attemptView(record), { type: 'end', outcome }, role);
   if (decision.kind !== 'accept') return false;
-  turn.emit({ type: 'attempt-ended', ...end });
+  turn.emit({ type: 'attempt-ended', attempt, outcome, startedAt, usage, signalledFor });
   const { task, number } = record;
-  turn.task(task, { type: 'end', number, outcome: report.outcome }, role);
+  turn.task(task, { type: 'end', number, outcome }, role);
   const on = turn.cluster.workers.get(worker);
   const isTriaging = turn.cluster.tasks.state(task) === 'triaging';
-  if (on !== undefined && report.outcome.kind === 'succeeded') noteGoodEnd(turn, on, task);
-  const isSuspended = isTriaging && on !== undefined && noteBadEnd(turn, on, { task, ...end });
+  if (on !== undefined && outcome.kind === 'succeeded') noteGoodEnd(turn, on, task);
+  const isSuspended = isTriaging && on !== undefined && noteBadEnd(turn, on, { task, attempt, outcome });
   if (isTriaging && !isSuspended && turn.cluster.tasks.state(task) === 'triaging') {
-    const fatal = report.outcome.kind === 'never-started' && report.outcome.why === 'impossible';
+    const fatal = outcome.kind === 'never-started' && outcome.why === 'impossible';
     turn.task(task, { type: 'triage', now: turn.now, fatal }, 'controller');
   }
   return true;

@@ -7,7 +7,7 @@ import { assert } from '../../model/errors.ts';
 import { type TaskId, taskId, type WorkflowId } from '../../model/ids.ts';
 import { type HaltMode, type TaskState, taskStates, type WorkflowState } from '../../model/states.ts';
 import type { Range, WorkflowRules } from '../change.ts';
-import { Heap } from '../columns.ts';
+import { AscendingQueue } from '../columns.ts';
 import type { TaskKind } from '../task/view.ts';
 import type { Stop, WorkflowView } from './table.ts';
 
@@ -31,6 +31,10 @@ export interface WorkflowRow {
   readonly endedAt: number;
 }
 
+type CountsByState = Record<TaskState, number>;
+
+const noCounts = (): CountsByState => Object.fromEntries(taskStates.map((state) => [state, 0])) as CountsByState;
+
 export class WorkflowRecord {
   readonly id: WorkflowId;
   readonly rules: WorkflowRules;
@@ -52,9 +56,9 @@ export class WorkflowRecord {
   attemptsEnded = 0;
   /** How far a sweep (cancel all, retry all) has come; not durable, a sweep may safely start over. */
   sweptTo = 0;
-  readonly ready = new Heap();
-  readonly #counts = new Map<TaskState, number>(taskStates.map((state) => [state, 0]));
-  readonly #joins = new Map<TaskState, number>();
+  readonly ready = new AscendingQueue();
+  readonly #counts = noCounts();
+  readonly #joins = noCounts();
   readonly #extents: Extent[] = [];
 
   constructor(id: WorkflowId, rules: WorkflowRules, at: number) {
@@ -71,7 +75,7 @@ export class WorkflowRecord {
   }
 
   count(state: TaskState): number {
-    return this.#counts.get(state) as number;
+    return this.#counts[state];
   }
 
   get live(): number {
@@ -89,12 +93,12 @@ export class WorkflowRecord {
 
   /** Joins are tasks to the core, but not to people. */
   countOfCommands(state: TaskState): number {
-    return this.count(state) - (this.#joins.get(state) ?? 0);
+    return this.#counts[state] - this.#joins[state];
   }
 
   counted(state: TaskState, amount: number, kind: TaskKind): void {
-    this.#counts.set(state, this.count(state) + amount);
-    if (kind !== 'command') this.#joins.set(state, (this.#joins.get(state) ?? 0) + amount);
+    this.#counts[state] += amount;
+    if (kind !== 'command') this.#joins[state] += amount;
   }
 
   extend(first: TaskId, firstIndex: number, count: number): void {
@@ -114,12 +118,14 @@ export class WorkflowRecord {
   }
 
   /** The ids of consecutive indices: consecutive themselves, except where another submission came between. */
-  *ranges(fromIndex: number, toIndex: number): Generator<Range> {
+  ranges(fromIndex: number, toIndex: number): Range[] {
+    const ranges: Range[] = [];
     for (const { first, firstIndex, count } of this.#extents) {
       const from = Math.max(fromIndex, firstIndex);
       const to = Math.min(toIndex, firstIndex + count - 1);
-      if (from <= to) yield { from: taskId(first + from - firstIndex), to: taskId(first + to - firstIndex) };
+      if (from <= to) ranges.push({ from: taskId(first + from - firstIndex), to: taskId(first + to - firstIndex) });
     }
+    return ranges;
   }
 
   *tasks(fromIndex = 1): Generator<TaskId> {

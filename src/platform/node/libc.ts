@@ -45,6 +45,8 @@ export type Libc = {
   /** An exclusive `flock` that the open file description keeps until its last descriptor closes. */
   tryLock(fd: number): boolean;
   closeOnExec(fd: number): void;
+  /** Whether `setlocale` would take this name. */
+  hasLocale(name: string): boolean;
 };
 
 /** koffi's own types end in `any`; what is called here takes and returns numbers only. */
@@ -63,6 +65,8 @@ const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
+/** Of glibc: every category but the sixth, which stands for all. */
+const LC_ALL_MASK = 0x1fbf;
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;
 /** Larger than any glibc's `posix_spawnattr_t` (336) and `posix_spawn_file_actions_t` (80). */
@@ -109,6 +113,7 @@ function bind(koffi: Koffi): Libc {
       throw new Error(`flock on descriptor ${fd} failed with errno ${errno}`);
     },
     closeOnExec: (fd) => void fcntl(fd, F_SETFD, FD_CLOEXEC),
+    hasLocale: bindHasLocale(lib, addressOf),
   };
 }
 
@@ -174,6 +179,18 @@ function bindReap(lib: Library, addressOf: AddressOf): Libc['reap'] {
       cpuMs: seconds * 1000 + micros / 1000,
       maxRssBytes: readLong(usage, RUSAGE.maxRssKiB) * 1024,
     };
+  };
+}
+
+function bindHasLocale(lib: Library, addressOf: AddressOf): Libc['hasLocale'] {
+  const newLocale = lib.func('newlocale', 'uintptr_t', ['int', 'uintptr_t', 'uintptr_t']);
+  const freeLocale = lib.func('freelocale', 'void', ['uintptr_t']);
+  return (name) => {
+    const text = Buffer.from(new ArrayBuffer(Buffer.byteLength(name) + 1));
+    text.write(name);
+    const locale = newLocale(LC_ALL_MASK, addressOf(text), 0);
+    if (locale !== 0) freeLocale(locale);
+    return locale !== 0;
   };
 }
 

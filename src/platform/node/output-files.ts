@@ -1,5 +1,5 @@
-/** The segments that tasks write to, as the worker reads and empties them. Synchronous: what it reads is in the cache. */
-import { closeSync, openSync, readSync, rmSync, statSync, truncateSync } from 'node:fs';
+/** The files that tasks write to, as the worker reads them. Synchronous: what it reads is in the cache. */
+import { closeSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { makeDirectory } from './make-directory.ts';
 
 export const nodeOutputFiles = {
@@ -25,11 +25,6 @@ export const nodeOutputFiles = {
     } finally {
       closeSync(fd);
     }
-  },
-
-  /** A task may have removed it. */
-  empty(path: string): void {
-    if (statSync(path, { throwIfNoEntry: false }) !== undefined) truncateSync(path, 0);
   },
 
   remove: (path: string): void => rmSync(path, { force: true }),

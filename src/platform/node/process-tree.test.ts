@@ -92,6 +92,21 @@ describe('the environment of a process', () => {
     expect(readEnvironmentEntry(root, 'NONE')).toBeUndefined();
   });
 
+  it('is found while the process does nothing but exec', async () => {
+    const again = 'echo $$; exec "$BASH" -c "$AGAIN" >/dev/null';
+    const { root } = await tree(again, { AGAIN: again, TAG: 'right' });
+    const values = new Set(Array.from({ length: 3_000 }, () => readEnvironmentEntry(root, 'TAG')));
+    expect([...values]).toEqual(['right']);
+  });
+
+  it('is none at once for a process without any, and for a thread of the kernel', async () => {
+    const { pids } = await tree('env -i sleep 1000 & echo $! 2; wait');
+    await vi.waitFor(() => expect(readEnvironmentEntry(pids[0] as number, 'PATH')).toBeUndefined());
+    const beganMs = performance.now();
+    for (let count = 0; count < 100; count += 1) for (const pid of pids) readEnvironmentEntry(pid, 'PATH');
+    expect(performance.now() - beganMs).toBeLessThan(2_000);
+  });
+
   it('finds all processes with a tag, and kills them with all below them', async () => {
     const tag = `DROVER_TEST_TAG=${process.pid}-${performance.now()}`;
     const [name, value] = tag.split('=') as [string, string];

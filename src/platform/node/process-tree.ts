@@ -13,12 +13,18 @@ export type ProcessStat = {
   readonly session: number;
   /** Clock ticks after boot. */
   readonly startTicks: number;
+  /** 0 for the dead and for threads of the kernel. */
+  readonly virtualBytes: number;
+  /** Where its environment lies; the end is 0 in the middle of an exec. */
+  readonly environment: { readonly start: number; readonly end: number };
 };
 
 export type TreeMemory = { readonly rssBytes: number; readonly largestPeakBytes: number };
 
 /** Time after which a kill that has not emptied the tree gives up: what is left is not killable (state D). */
 export const KILL_TREE_MS_MAX = 500;
+/** How long to wait for a process that has begun an exec to show its environment. */
+const EXEC_MS_MAX = 50;
 const PROC_FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** `.`, `..` and the thread. */
 const ONE_THREAD_LINKS = 3;
@@ -38,13 +44,32 @@ export function readStat(pid: number): ProcessStat | undefined {
     group: Number(fields[2]),
     session: Number(fields[3]),
     startTicks: Number(fields[19]),
+    virtualBytes: Number(fields[20]),
+    environment: { start: Number(fields[47]), end: Number(fields[48]) },
   };
 }
 
-/** The value of one variable in the environment that a process was started with. */
+/**
+ * The value of one variable in the environment that a process was started with. In the middle of an exec nothing, or
+ * only a part, can be read: a missing one is missing only when all of the environment was seen, twice at one place.
+ */
 export function readEnvironmentEntry(pid: number, name: string): string | undefined {
-  const environ = readProc(`/proc/${pid}/environ`);
-  if (!environ) return undefined;
+  const deadlineMs = performance.now() + EXEC_MS_MAX;
+  for (let seenAt: number | undefined; ; pause()) {
+    const environ = readProc(`/proc/${pid}/environ`);
+    if (!environ) return undefined;
+    const value = entryValue(environ, name);
+    if (value !== undefined) return value;
+    const { length } = environ;
+    const stat = readStat(pid);
+    if (!stat || stat.virtualBytes === 0 || performance.now() > deadlineMs) return undefined;
+    const { start, end } = stat.environment;
+    if (end > 0 && end - start === length && start === seenAt) return undefined;
+    seenAt = start;
+  }
+}
+
+function entryValue(environ: Buffer, name: string): string | undefined {
   const at = entryOffset(environ, `${name}=`);
   if (at < 0) return undefined;
   const end = environ.indexOf(0, at);

@@ -13,6 +13,8 @@ export interface SpawnerProcessOptions {
   readonly libc: Libc | undefined;
   /** Inherited as descriptor 3; see host-lock.ts. */
   readonly lockFd: number | undefined;
+  /** Pids of the spawners of this worker: when one dies, what it ran is killed, and not the others. */
+  readonly siblings: Set<number>;
 }
 
 export interface SpawnerProcessListener {
@@ -24,11 +26,12 @@ export class SpawnerProcess {
   readonly #child: ChildProcess;
   readonly #gone: Promise<void>;
 
-  constructor({ script, libc, lockFd }: SpawnerProcessOptions, listener: SpawnerProcessListener) {
+  constructor({ script, libc, lockFd, siblings }: SpawnerProcessOptions, listener: SpawnerProcessListener) {
     const flags = process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
     this.#child = spawn(process.execPath, [...flags, script], {
       stdio: ['pipe', 'pipe', 'inherit', ...(lockFd === undefined ? [] : [lockFd])],
     });
+    siblings.add(this.#child.pid ?? 0);
     const lines = new LineSplitter();
     this.#child.stdout?.setEncoding('utf8');
     this.#child.stdout?.on('data', (text: string) => {
@@ -38,8 +41,9 @@ export class SpawnerProcess {
     this.#child.stdin?.on('error', () => {});
     this.#gone = new Promise((resolve) => {
       this.#child.once('exit', () => {
-        killTree(process.pid);
-        libc?.reapOrphans(new Set());
+        siblings.delete(this.#child.pid ?? 0);
+        killTree(process.pid, { spare: siblings });
+        libc?.reapOrphans(siblings);
       });
       // After its last words: ends that it reported before it died count.
       this.#child.once('close', () => {

@@ -26,6 +26,7 @@ import {
   workerRow,
   workflowRow,
 } from './rows.ts';
+import { reading } from './transaction.ts';
 
 const chunkRows = 10_000;
 /** A row of `run` stands for up to thousands of tasks. */
@@ -97,12 +98,22 @@ export class SqliteReader implements Reader {
     return { ...(JSON.parse(spec) as Omit<WorkflowSpec, 'env'>), env: JSON.parse(env) as WorkflowSpec['env'] };
   }
 
+  /** Neighbours by one query, and all in one transaction: a query of its own takes and gives back the file's locks. */
   async definitions(tasks: readonly TaskId[]): Promise<TaskDefinition[]> {
-    return tasks.map((task) => {
-      const row = this.#get('SELECT * FROM definition WHERE id = ?', task);
-      assert(row !== undefined, `task ${task} is defined`);
-      return definitionRow(row);
-    });
+    const found: TaskDefinition[] = [];
+    this.#read(() =>
+      reading(this.#database, () => {
+        for (let at = 0; at < tasks.length; ) {
+          const count = neighboursFrom(tasks, at);
+          const first = tasks[at] as TaskId;
+          for (const row of this.#all('SELECT * FROM definition WHERE id BETWEEN ? AND ?', first, first + count - 1))
+            found.push(definitionRow(row));
+          at += count;
+          assert(found.length === at, `the tasks from ${first} on are defined`);
+        }
+      }),
+    );
+    return found;
   }
 
   async attempts(ids: readonly AttemptId[]): Promise<(AttemptRow | undefined)[]> {
@@ -185,6 +196,13 @@ export class SqliteReader implements Reader {
     this.#prepared.set(sql, statement);
     return statement;
   }
+}
+
+/** How many ids from there on follow each other. */
+function neighboursFrom(ids: readonly number[], from: number): number {
+  let count = 1;
+  while (ids[from + count] === (ids[from] as number) + count) count++;
+  return count;
 }
 
 function pageOf(columns: Columns): HistoryPage {

@@ -27,11 +27,14 @@ export type Columns = SQLOutputValue[];
 
 const codeOf = <Name extends string>(names: readonly Name[], name: Name): number => names.indexOf(name);
 
-export function workflowValues(row: WorkflowRow): Values {
+/** The states of tasks are written too often to be looked for in their list. */
+const taskStateCodes = Object.fromEntries(taskStates.map((state, code) => [state, code])) as Record<TaskState, number>;
+
+export function workflowValues(row: WorkflowRow, into: Values): void {
   const { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt } = row;
   const mode = haltMode === undefined ? null : codeOf(haltModes, haltMode);
   const stateCode = codeOf(workflowStates, state);
-  return [id, JSON.stringify(rules), stateCode, Number(open), stop ?? null, mode, run, createdAt, startedAt, endedAt];
+  into.push(id, JSON.stringify(rules), stateCode, Number(open), stop ?? null, mode, run, createdAt, startedAt, endedAt);
 }
 
 export function workflowRow(columns: Columns): WorkflowRow {
@@ -54,9 +57,10 @@ export function workflowRow(columns: Columns): WorkflowRow {
   };
 }
 
-export function taskValues({ id, state, reason, held, used, attemptNumber, lastAttempt, notBefore }: TaskRow): Values {
-  const spent = [used.attempts, used.resources, used.lost, used['never-started']];
-  return [id, codeOf(taskStates, state), reason, Number(held), ...spent, attemptNumber, lastAttempt, notBefore];
+export function taskValues(row: TaskRow, into: Values): void {
+  const { id, state, reason, held, used, attemptNumber, lastAttempt, notBefore } = row;
+  into.push(id, taskStateCodes[state], reason, Number(held));
+  into.push(used.attempts, used.resources, used.lost, used['never-started'], attemptNumber, lastAttempt, notBefore);
 }
 
 export function taskRow(columns: Columns): TaskRow {
@@ -78,12 +82,12 @@ export function taskRow(columns: Columns): TaskRow {
   };
 }
 
-export function attemptValues(row: AttemptRow): Values {
+export function attemptValues(row: AttemptRow, into: Values): void {
   const { id, task, number, previous, worker, recordedAt, startedAt, endedAt, outcome, usage, signalledFor } = row;
-  const code = outcome === undefined ? null : codeOf(outcomeKinds, outcome.kind);
-  const used = usage === undefined ? [null, null, null] : [usage.wallMs, usage.cpuMs, usage.peakBytes ?? null];
-  const ended = [code, outcome === undefined ? null : detailOf(outcome), ...used, signalledFor ?? null];
-  return [id, task, number, previous, worker, recordedAt, startedAt, endedAt, ...ended];
+  into.push(id, task, number, previous, worker, recordedAt, startedAt, endedAt);
+  if (outcome === undefined) into.push(null, null);
+  else into.push(codeOf(outcomeKinds, outcome.kind), detailOf(outcome));
+  into.push(usage?.wallMs ?? null, usage?.cpuMs ?? null, usage?.peakBytes ?? null, signalledFor ?? null);
 }
 
 /** What an outcome says beyond its kind; most say nothing. */
@@ -121,11 +125,11 @@ const outcomeOf = (code: number, detail: string | null): AttemptRow['outcome'] =
 const usageOf = (wallMs: number, cpuMs: number, peakBytes: number | null): Usage =>
   peakBytes === null ? { wallMs, cpuMs } : { wallMs, cpuMs, peakBytes };
 
-export function workerValues(row: WorkerRow): Values {
+export function workerValues(row: WorkerRow, into: Values): void {
   const { id, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs } = row;
   const barred = bar === undefined ? null : JSON.stringify(bar);
   const code = codeOf(workerStates, state);
-  return [id, shard, lock, instance, host, slots, code, joinedAt, goneFor ?? null, barred, silenceMs];
+  into.push(id, shard, lock, instance, host, slots, code, joinedAt, goneFor ?? null, barred, silenceMs);
 }
 
 export function workerRow(columns: Columns): WorkerRow {
@@ -139,15 +143,24 @@ export function workerRow(columns: Columns): WorkerRow {
 }
 
 /** The command apart: it may be large, and JSON would only escape it. */
-export function definitionValues({ id, workflow, index, spec }: TaskDefinition): Values {
-  const { command, ...rest } = spec;
-  const text = JSON.stringify(rest);
-  return [id, workflow, index, command ?? null, text === '{}' ? null : text];
+export function definitionValues({ id, workflow, index, spec }: TaskDefinition, into: Values): void {
+  into.push(id, workflow, index, spec.command ?? null, restOf(spec));
+}
+
+/** Of most there is none: all that they have is a command. */
+function restOf(spec: TaskSpec): string | null {
+  for (const key in spec) {
+    if (key === 'command') continue;
+    const { command: _, ...rest } = spec;
+    return JSON.stringify(rest);
+  }
+  return null;
 }
 
 export function definitionRow(columns: Columns): TaskDefinition {
   const [id, workflow, index, command, rest] = columns as [TaskId, WorkflowId, number, string | null, string | null];
-  const others = rest === null ? {} : (JSON.parse(rest) as TaskSpec);
+  if (rest === null) return { id, workflow, index, spec: command === null ? {} : { command } };
+  const others = JSON.parse(rest) as TaskSpec;
   return { id, workflow, index, spec: command === null ? others : { command, ...others } };
 }
 
@@ -157,10 +170,13 @@ export function seedRun(columns: Columns): SeedRun {
 }
 
 /** Without the key, which is the order of writing. */
-export function edgeValues(row: EdgeRow): Values {
-  if (row.type === 'removed') return [row.parent, row.parent, row.child, row.child, null];
+export function edgeValues(row: EdgeRow, into: Values): void {
+  if (row.type === 'removed') {
+    into.push(row.parent, row.parent, row.child, row.child, null);
+    return;
+  }
   const { parents, children, after } = row.edges;
-  return [parents.from, parents.to, children.from, children.to, codeOf(edgeKinds, after)];
+  into.push(parents.from, parents.to, children.from, children.to, codeOf(edgeKinds, after));
 }
 
 export function edgeRow(columns: Columns): EdgeRow {
@@ -172,8 +188,8 @@ export function edgeRow(columns: Columns): EdgeRow {
   return { type: 'added', edges: { ...ranges, after: edgeKinds[kind] as (typeof edgeKinds)[number] } };
 }
 
-export function outputValues({ attempt, stream, offset, length, file, position }: OutputPiece): Values {
-  return [attempt, codeOf(outputStreams, stream), offset, length, file, position];
+export function outputValues({ attempt, stream, offset, length, file, position }: OutputPiece, into: Values): void {
+  into.push(attempt, codeOf(outputStreams, stream), offset, length, file, position);
 }
 
 export function outputPiece(columns: Columns): OutputPiece {

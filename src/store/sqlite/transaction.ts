@@ -14,3 +14,13 @@ export function transaction<Result>(database: DatabaseSync, act: () => Result): 
     throw error;
   }
 }
+
+/** Several reads that see the same. */
+export function reading<Result>(database: DatabaseSync, read: () => Result): Result {
+  database.exec('BEGIN');
+  try {
+    return read();
+  } finally {
+    if (database.isTransaction) database.exec('COMMIT');
+  }
+}

@@ -3,13 +3,14 @@
  * Owns: the numbering of history. Does not own: the connection.
  */
 import { createHash } from 'node:crypto';
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Change } from '../../core/change.ts';
 import type { WorkflowId } from '../../model/ids.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import { pagesOf } from '../history.ts';
 import { encodeSeeds } from '../seeds.ts';
-import type { Batch, OutputPiece } from '../store.ts';
+import type { Batch, EdgeRow, OutputPiece } from '../store.ts';
+import { Bulk } from './bulk.ts';
 import {
   attemptValues,
   definitionValues,
@@ -21,32 +22,33 @@ import {
 } from './rows.ts';
 import { transaction } from './transaction.ts';
 
-/** Replacing is the fastest way to write a row of a table without indices, be it there or not. */
-const replace = (table: string, columns: number): string =>
-  `INSERT OR REPLACE INTO ${table} VALUES (${new Array(columns).fill('?').join(', ')})`;
-
 const statements = {
-  workflow: replace('workflow', 10),
-  task: replace('task', 11),
-  attempt: replace('attempt', 14),
-  worker: replace('worker', 11),
-  outputPiece: replace('output_piece', 6),
   outputFile: `INSERT INTO output_file VALUES (?, ?)
     ON CONFLICT (file) DO UPDATE SET length = max(length, excluded.length)`,
   text: 'INSERT INTO text (hash, body) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING',
   spec: 'INSERT INTO workflow_spec SELECT ?, ?, id FROM text WHERE hash = ?',
   run: 'INSERT INTO run VALUES (?, ?, ?, ?)',
-  definition: 'INSERT INTO definition VALUES (?, ?, ?, ?, ?)',
-  edge: `INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind) VALUES (?, ?, ?, ?, ?)`,
   history: 'INSERT INTO history VALUES (?, ?, ?, ?)',
   generation: "UPDATE meta SET value = ? WHERE key = 'generation'",
 } as const;
 
 type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
 
+/** Replacing is the fastest way to write a row of a table without indices, be it there or not. */
+const tablesOf = (database: DatabaseSync) => ({
+  workflow: new Bulk(database, 'INSERT OR REPLACE INTO workflow', 10, workflowValues),
+  task: new Bulk(database, 'INSERT OR REPLACE INTO task', 11, taskValues),
+  attempt: new Bulk(database, 'INSERT OR REPLACE INTO attempt', 14, attemptValues),
+  worker: new Bulk(database, 'INSERT OR REPLACE INTO worker', 11, workerValues),
+  outputPiece: new Bulk(database, 'INSERT OR REPLACE INTO output_piece', 6, outputValues),
+  definition: new Bulk(database, 'INSERT INTO definition', 5, definitionValues),
+  edge: new Bulk(database, 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind)', 5, edgeValues),
+});
+
 export class SqliteWriter {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
+  readonly #tables: ReturnType<typeof tablesOf>;
   #lastChange: number;
 
   constructor(database: DatabaseSync) {
@@ -54,19 +56,20 @@ export class SqliteWriter {
     this.#statements = Object.fromEntries(
       Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]),
     ) as Statements;
+    this.#tables = tablesOf(database);
     this.#lastChange = (database.prepare('SELECT max(last) AS last FROM history').get()?.last ?? 0) as number;
   }
 
   write(batch: Batch): void {
     transaction(this.#database, () => {
-      const { workflow, task, attempt, worker, definition } = this.#statements;
+      const { workflow, task, attempt, worker, definition } = this.#tables;
       for (const { workflow: id, spec } of batch.specs) this.#writeSpec(id, spec);
-      for (const change of batch.changes) this.#writeStructure(change);
-      writeAll(definition, batch.definitions, definitionValues);
-      writeAll(workflow, batch.rows.workflows, workflowValues);
-      writeAll(task, batch.rows.tasks, taskValues);
-      writeAll(attempt, batch.rows.attempts, attemptValues);
-      writeAll(worker, batch.rows.workers, workerValues);
+      this.#writeStructure(batch.changes);
+      definition.write(batch.definitions);
+      workflow.write(batch.rows.workflows);
+      task.write(batch.rows.tasks);
+      attempt.write(batch.rows.attempts);
+      worker.write(batch.rows.workers);
       this.#writeOutput(batch.output);
       if (batch.generation !== undefined) this.#statements.generation.run(batch.generation);
       for (const { last, at, count, data } of pagesOf(batch.changes, batch.at, this.#lastChange)) {
@@ -85,34 +88,26 @@ export class SqliteWriter {
   }
 
   /** What is added to and never changed has no rows but these. */
-  #writeStructure(change: Change): void {
-    switch (change.type) {
-      case 'tasks-added': {
+  #writeStructure(changes: readonly Change[]): void {
+    const edges: EdgeRow[] = [];
+    for (const change of changes) {
+      if (change.type === 'tasks-added' && change.seeds.length > 0) {
         const { workflow, first, firstIndex, seeds } = change;
-        if (seeds.length > 0) this.#statements.run.run(first, workflow, firstIndex, encodeSeeds(seeds));
-        return;
+        this.#statements.run.run(first, workflow, firstIndex, encodeSeeds(seeds));
+      } else if (change.type === 'edges-added') edges.push({ type: 'added', edges: change.edges });
+      else if (change.type === 'edge-removed') {
+        edges.push({ type: 'removed', parent: change.parent, child: change.child });
       }
-      case 'edges-added':
-        this.#statements.edge.run(...edgeValues({ type: 'added', edges: change.edges }));
-        return;
-      case 'edge-removed':
-        this.#statements.edge.run(...edgeValues({ type: 'removed', parent: change.parent, child: change.child }));
-        return;
-      default:
-        return;
     }
+    this.#tables.edge.write(edges);
   }
 
   #writeOutput(pieces: readonly OutputPiece[]): void {
-    writeAll(this.#statements.outputPiece, pieces, outputValues);
+    this.#tables.outputPiece.write(pieces);
     const ends = new Map<number, number>();
     for (const { file, position, length } of pieces) {
       ends.set(file, Math.max(ends.get(file) ?? 0, position + length));
     }
     for (const [file, length] of ends) this.#statements.outputFile.run(file, length);
   }
-}
-
-function writeAll<Row>(statement: StatementSync, rows: readonly Row[], values: (row: Row) => SQLInputValue[]): void {
-  for (const row of rows) statement.run(...values(row));
 }

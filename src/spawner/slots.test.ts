@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest';
 import { Slots } from './slots.ts';
 
+const slotsOf = (count: number): Slots => {
+  const slots = new Slots();
+  slots.resize(count, '/d');
+  return slots;
+};
+
 const takeAll = (slots: Slots): number[] => {
   const taken: number[] = [];
   while (slots.hasFree) taken.push(slots.take());
@@ -8,7 +14,7 @@ const takeAll = (slots: Slots): number[] => {
 };
 
 it('gives out the lowest free slot first', () => {
-  const slots = new Slots(3, '/d');
+  const slots = slotsOf(3);
   expect(takeAll(slots)).toEqual([1, 2, 3]);
   slots.give(3);
   slots.give(1);
@@ -16,9 +22,9 @@ it('gives out the lowest free slot first', () => {
 });
 
 it('gives out no more than the new number when there are fewer', () => {
-  const slots = new Slots(3, '/d');
+  const slots = slotsOf(3);
   takeAll(slots);
-  slots.resize(1);
+  slots.resize(1, '/d');
   slots.give(3);
   slots.give(2);
   expect(takeAll(slots)).toEqual([]);
@@ -27,22 +33,30 @@ it('gives out no more than the new number when there are fewer', () => {
 });
 
 it('never gives out a slot that is in use, though there were fewer for a while', () => {
-  const slots = new Slots(3, '/d');
+  const slots = slotsOf(3);
   takeAll(slots);
-  slots.resize(1);
-  slots.resize(4);
+  slots.resize(1, '/d');
+  slots.resize(4, '/d');
   expect(takeAll(slots)).toEqual([4]);
   slots.give(2);
   expect(takeAll(slots)).toEqual([2]);
 });
 
 it('gives out none while more are in use than there are now, whichever those are', () => {
-  const slots = new Slots(4, '/d');
+  const slots = slotsOf(4);
   takeAll(slots);
-  slots.resize(2);
+  slots.resize(2, '/d');
   slots.give(1);
   slots.give(2);
   expect(takeAll(slots)).toEqual([]);
   slots.give(3);
   expect(takeAll(slots)).toEqual([1]);
+});
+
+it('has other files for a slot after those before were set aside, and the same scratch directory', () => {
+  const slots = slotsOf(2);
+  expect(slots.filesOf(2)).toEqual({ stdout: '/d/slot-2.0.out', stderr: '/d/slot-2.0.err' });
+  slots.setAside(2);
+  expect(slots.filesOf(2)).toEqual({ stdout: '/d/slot-2.1.out', stderr: '/d/slot-2.1.err' });
+  expect([slots.filesOf(1).stdout, slots.scratchOf(2)]).toEqual(['/d/slot-1.0.out', '/d/scratch-2']);
 });
