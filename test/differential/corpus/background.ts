@@ -1,0 +1,48 @@
+import type { Corpus, Entry } from '../case.ts';
+
+/** Decision 6: what a shell would leave running is counted and ended, so that a task's end is the end of all of it. */
+const leftover = (command: string): Entry => ({ command, note: 'counted in both, ended by the spawner' });
+
+export const background: Corpus = {
+  subject: 'background processes',
+  entries: [
+    'sleep 0 & wait; echo done',
+    'echo a & wait',
+    '(sleep 0.05; echo late) &',
+    '(sleep 0.05; echo late >&2) & exit 3',
+    '(sleep 0.05; echo late > f) &',
+    '{ sleep 0.05; echo late; } & echo early',
+    'sh -c "sleep 0.05; echo orphan" & :',
+    '(sh -c "sleep 0.05; echo grandchild" &)',
+    'nohup sh -c "sleep 0.05; echo hung on" 2>/dev/null &',
+    'setsid sh -c "sleep 0.05; echo own session" &',
+    'setsid -w sh -c "echo own session; exit 3"',
+    'sleep 0.03 & sleep 0.03 & sleep 0.03 & wait; echo all',
+    'for i in 1 2 3; do sh -c "exit $i" & done; wait; echo $?',
+    'sleep 5 & kill $!; wait $!; echo $?',
+    'sleep 5 & kill -9 $!; wait $! 2>/dev/null; echo $?',
+    'sleep 5 & p=$!; kill -STOP $p; kill -CONT $p; kill $p; wait $p; echo $?',
+    'cat & wait; echo $?',
+    'cat < /dev/null & wait; echo $?',
+    '(exit 4) & wait $!; echo $?',
+    'true & false & wait; echo $?',
+    'set -m; sleep 0.01 & wait; echo $?',
+    'exec sleep 0.02 & wait; echo $?',
+    'sleep 0.02 | sleep 0.01',
+    'sleep 0.02 & exec true',
+    'trap "echo usr1" USR1; (sleep 0.02; kill -USR1 $$) & wait; wait; echo end',
+    'trap "kill \\$p; echo ended" EXIT; sleep 5 & p=$!; exit 2',
+    'f() { sleep 0.02; echo f; }; f & wait',
+    'echo $(sleep 0.02; echo waited) & wait',
+    'x=$(sleep 0.02 & echo x); echo $x',
+    leftover('sleep 30 &'),
+    leftover('sleep 30 & sleep 30 & exit 3'),
+    leftover('(sleep 30 &); echo left'),
+    leftover('nohup sleep 30 > /dev/null 2>&1 &'),
+    leftover('setsid sleep 30 &'),
+    leftover('sh -c "sleep 30 & exit 4"'),
+    leftover('sleep 30 & kill -9 $$'),
+    leftover('sleep 30 & exec true'),
+    leftover('tail -f /dev/null & echo following'),
+  ],
+};
