@@ -173,15 +173,19 @@ export class WorkerProcess {
   }
 }
 
-/** One stands still while a process begins, which is half of what a short one costs. */
+/** One stands still while a process begins, which is half of what a short one costs: with one alone a core would idle. */
 const coresPerSpawner = 2;
 const spawnersMax = 16;
+/** With fewer slots each, they are not what a task waits for. */
+const slotsPerSpawner = 2;
 
 /** `DROVER_SPAWNERS` is there to try another number. */
 function spawnerCount(slots: number): number {
   const wanted = Number(process.env.DROVER_SPAWNERS);
-  const usual = Math.ceil(availableParallelism() / coresPerSpawner);
-  return Math.min(spawnersMax, slots, Number.isInteger(wanted) && wanted > 0 ? wanted : usual);
+  if (Number.isInteger(wanted) && wanted > 0) return Math.min(spawnersMax, slots, wanted);
+  const cores = availableParallelism();
+  const usual = Math.max(Math.min(2, cores), Math.ceil(cores / coresPerSpawner));
+  return Math.min(spawnersMax, Math.ceil(slots / slotsPerSpawner), usual);
 }
 
 const ownEnvironment = (): string[] =>

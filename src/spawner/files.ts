@@ -20,10 +20,14 @@ export type OpenFile = {
   kept: boolean;
   /** It may hold what the last task wrote. */
   isUsed: boolean;
+  /** For reading what tasks write, since the other one only writes; kept while descriptors are plenty. */
+  reader: number | undefined;
 };
 
 const KEPT_FILES_MAX = 1_024;
 const SPARE_DESCRIPTORS = 16;
+/** The kernel gives the lowest free number, so a higher one means that few are left. */
+const READER_FD_MAX = Math.floor(descriptorLimit() / 4);
 const FILE_MODE = 0o666;
 /** Tasks append: one that opens its own output once more must not overwrite it. */
 const OUTPUT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
@@ -48,7 +52,7 @@ export class TaskFiles {
       return known;
     }
     const fd = this.open(output.path, OUTPUT_FLAGS);
-    const file = { path: output.path, fd, users: 1, kept: output.mode === 'reuse', isUsed: false };
+    const file = { path: output.path, fd, users: 1, kept: output.mode === 'reuse', isUsed: false, reader: undefined };
     if (file.kept) this.keep(file);
     return file;
   }
@@ -84,7 +88,7 @@ export class TaskFiles {
   private open(path: string, flags: number): number {
     refuseFifo(path);
     const fd = openSync(path, flags, FILE_MODE);
-    // The kernel gives the lowest free number, so a high one means that few are left.
+    // Likewise, few are left for the spawner itself.
     if (fd <= this.fdMax) return fd;
     closeSync(fd);
     throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
@@ -115,19 +119,26 @@ export function endOf(file: OpenFile): OutputEnd {
   }
 }
 
-/** By the descriptor, since a task may have renamed or removed the file; anew, since that one only writes. */
-function readTail({ fd }: OpenFile, size: number): Buffer {
-  const reader = openSync(`/proc/self/fd/${fd}`, 'r');
+/** By the descriptor, since a task may have renamed or removed the file. */
+function readTail(file: OpenFile, size: number): Buffer {
+  const reader = file.reader ?? openSync(`/proc/self/fd/${file.fd}`, 'r');
   try {
     const tail = Buffer.allocUnsafe(Math.min(size, outputTailBytesMax));
     return tail.subarray(0, readSync(reader, tail, 0, tail.length, size - tail.length));
   } finally {
-    closeSync(reader);
+    if (file.kept && reader <= READER_FD_MAX) file.reader = reader;
+    else closeReader(file, reader);
   }
+}
+
+function closeReader(file: OpenFile, reader = file.reader): void {
+  if (reader !== undefined) closeSync(reader);
+  file.reader = undefined;
 }
 
 function closeIfUnused(file: OpenFile): void {
   if (file.users > 0 || file.kept) return;
+  closeReader(file);
   try {
     closeSync(file.fd);
   } catch {

@@ -162,6 +162,7 @@ export class SpawnerPool<Handle extends SpawnerHandle> implements SpawnerHandle 
   #level(): void {
     if (this.#members.length === 1) return;
     let room = this.#members.reduce((sum, member) => sum + Math.max(0, roomOf(member)), 0) - this.#moving.size;
+    if (room <= 0) return;
     for (const member of this.#members) {
       const surplus = [...member.waiting.keys()].slice(roomOf(member) < 0 ? roomOf(member) : member.waiting.size);
       for (const key of surplus) {
