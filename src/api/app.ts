@@ -26,6 +26,9 @@ export const makeApp = (createServer: ApiOptions['createServer']) =>
   fastify({
     bodyLimit: submitBodyBytesMax,
     forceCloseConnections: true,
+    // Schemas name every property that is read, and refuse others; to search each body for two of them takes as long as parsing it.
+    onProtoPoisoning: 'ignore',
+    onConstructorPoisoning: 'ignore',
     clientErrorHandler: answerBroken,
     frameworkErrors: (error, _, reply) => {
       const known = asDroverError(error);
