@@ -356,13 +356,14 @@ function* cut(orders: readonly Order[]): Generator<Order[]> {
   let part: Order[] = [];
   let characters = 0;
   for (const order of orders) {
-    if (part.length > 0 && characters + order.command.length > orderCharactersMax) {
+    const length = order.command === part.at(-1)?.command ? 0 : order.command.length;
+    if (part.length > 0 && characters + length > orderCharactersMax) {
       yield part;
       part = [];
       characters = 0;
     }
     part.push(order);
-    characters += order.command.length;
+    characters += length;
   }
   if (part.length > 0) yield part;
 }

@@ -12,6 +12,17 @@ describe('frames between worker and spawner', () => {
     expect(decodeFrame(frame)).toEqual(messages);
   });
 
+  it('carry what tasks have in common once', () => {
+    const task = (key: number, command: string): ToSpawner => ({
+      ...{ t: 'queue', key, env: 1, vars: [`KEY=${key}`], command, shell: '/bin/sh', cwd: '/' },
+    });
+    const messages = [task(1, 'long'), message('a'), task(2, 'long'), task(3, 'other'), task(4, 'long')];
+    const frame = encodeFrame(messages);
+    expect(frame.match(/long/g)).toHaveLength(2);
+    expect(frame.match(/bin/g)).toHaveLength(1);
+    expect(decodeFrame(frame)).toEqual(messages);
+  });
+
   it('are split where one line would be too long', () => {
     const messages = Array.from({ length: 5 }, (_, i) => message(String(i).repeat(SPAWNER_LINE_CHARS_MAX / 4)));
     const lines = new LineSplitter().push(encodeFrame(messages));

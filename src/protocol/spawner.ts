@@ -3,6 +3,7 @@
  * array of messages, so that many starts or ends travel in one frame.
  * Both ends come from the same release and a pipe joins them, hence no version and no validation beyond the limit.
  */
+import { Repeats } from './repeats.ts';
 
 /** Characters of one line; the encoder splits before, the splitter refuses after. */
 export const SPAWNER_LINE_CHARS_MAX = 16 * 1024 * 1024;
@@ -151,9 +152,17 @@ export type FromSpawner =
   /** No process was ever there. */
   | ({ readonly t: 'failed'; readonly key: number } & StartFailure);
 
+const taskRepeats = new Repeats<QueueTask>('command', 'shell', 'cwd');
+const isQueued = (message: ToSpawner | FromSpawner): message is QueueTask => message.t === 'queue';
+
+function withoutRepeats(messages: readonly (ToSpawner | FromSpawner)[]): readonly object[] {
+  const tasks = taskRepeats.leaveOut(messages.filter(isQueued)).values();
+  return messages.map((message) => (isQueued(message) ? (tasks.next().value ?? message) : message));
+}
+
 /** One line, or several where one would exceed the limit. */
 export function encodeFrame(messages: readonly (ToSpawner | FromSpawner)[]): string {
-  const line = JSON.stringify(messages);
+  const line = JSON.stringify(withoutRepeats(messages));
   if (line.length < SPAWNER_LINE_CHARS_MAX) return `${line}\n`;
   if (messages.length === 1) throw new Error(`a message of ${line.length} characters exceeds the limit of a line`);
   const middle = messages.length >> 1;
@@ -163,6 +172,7 @@ export function encodeFrame(messages: readonly (ToSpawner | FromSpawner)[]): str
 export function decodeFrame<Message extends ToSpawner | FromSpawner>(line: string): Message[] {
   const messages: unknown = JSON.parse(line);
   if (!Array.isArray(messages)) throw new Error('a frame must be an array of messages');
+  taskRepeats.restore((messages as (ToSpawner | FromSpawner)[]).filter(isQueued));
   return messages as Message[];
 }
 

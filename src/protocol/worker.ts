@@ -11,11 +11,12 @@ import { frameBytesAccepted, frameBytesMax, messagesPerFrameMax, slotsMax } from
 import { neverStartedWhys, type Outcome } from '../model/outcome.ts';
 import { outputStreams } from '../model/states.ts';
 import type { Timeouts } from '../model/timeouts.ts';
+import { Repeats } from './repeats.ts';
 import { oneOf } from './schema.ts';
 import { WorkflowSpec } from './spec.ts';
 
 /** Rises with any change that an older peer would misread. */
-export const workerProtocolVersion = 2;
+export const workerProtocolVersion = 3;
 
 export const controlPath = '/worker/v1/control';
 export const outputPath = '/worker/v1/output';
@@ -187,18 +188,21 @@ const refused = Type.Object({
   ...{ t: Type.Literal('refused'), instance: token, code: Type.String(), message: Type.String() },
 });
 const getRunning = Type.Object({ t: Type.Literal('get-running'), scheduler: token });
-const order = Type.Object({
+const orderOnWire = Type.Object({
   attempt: id,
   task: id,
   workflow: id,
   index: id,
   number: id,
-  command: Type.String(),
+  /** Absent where it is that of the order before. */
+  command: Type.Optional(Type.String()),
   name: Type.Optional(Type.String()),
   arrayIndex: Type.Optional(Type.Integer()),
   timeoutMs: Type.Optional(count),
 });
-export type Order = Static<typeof order>;
+export type Order = Static<typeof orderOnWire> & { readonly command: string };
+const order = Type.Unsafe<Order>(orderOnWire);
+const orderRepeats = new Repeats<Order>('command');
 const run = Type.Object({
   t: Type.Literal('run'),
   scheduler: token,
@@ -283,7 +287,9 @@ export function encodeFrames(messages: readonly (FromWorker | ToWorker)[]): stri
   let parts: string[] = [];
   let size = 0;
   for (const message of messages) {
-    const part = JSON.stringify(message);
+    const part = JSON.stringify(
+      message.t === 'run' ? { ...message, orders: orderRepeats.leaveOut(message.orders) } : message,
+    );
     const isFull = parts.length >= messagesPerFrameMax || (size > 0 && size + part.length > frameBytesMax);
     if (isFull) {
       frames.push(`[${parts.join(',')}]`);
@@ -337,4 +343,13 @@ const decoder = <T extends TSchema>(schema: T) => {
 };
 
 export const decodeFromWorker = decoder(FromWorker);
-export const decodeToWorker = decoder(ToWorker);
+const decodeAsSent = decoder(ToWorker);
+
+export function decodeToWorker(text: string): ToWorker[] {
+  const messages = decodeAsSent(text);
+  for (const message of messages) {
+    if (message.t !== 'run' || orderRepeats.restore(message.orders)) continue;
+    throw new DroverError('bad-input', 'the first order of a frame has no command');
+  }
+  return messages;
+}

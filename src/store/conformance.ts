@@ -264,6 +264,24 @@ const definitions: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'commands that many tasks have come back for each of them, also those of later batches',
+    run(place) {
+      const commands = ['long '.repeat(100), 'other '.repeat(200), 'short'];
+      const known = Array.from({ length: 60 }, (_, offset) =>
+        definition(offset + 1, {
+          command: commands[offset % 3] as string,
+          ...(offset % 2 ? { name: `n${offset}` } : {}),
+        }),
+      );
+      const batches = [known.slice(0, 1), known.slice(1, 30), known.slice(30)];
+      return committed(
+        place,
+        batches.map((some) => batchOf({ definitions: some })),
+        async (reader) => assert.deepEqual(await reader.definitions(known.map(({ id }) => id)), known),
+      );
+    },
+  },
+  {
     name: 'specifications come back, be their environments alike or not',
     run(place) {
       const specs = [spec, { ...spec, name: 'named', timeoutMs: 5 }, { ...spec, env: {} }].map((of, offset) => ({

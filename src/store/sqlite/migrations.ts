@@ -64,6 +64,10 @@ export const migrations: readonly string[] = [
   ALTER TABLE worker ADD COLUMN bar TEXT;
   ALTER TABLE worker ADD COLUMN silence_ms INTEGER NOT NULL DEFAULT 0;
   `,
+  // Where a command is that other tasks have, too: then the column of its own is empty.
+  `
+  ALTER TABLE definition ADD COLUMN text INTEGER;
+  `,
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

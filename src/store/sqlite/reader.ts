@@ -101,13 +101,18 @@ export class SqliteReader implements Reader {
   /** Neighbours by one query, and all in one transaction: a query of its own takes and gives back the file's locks. */
   async definitions(tasks: readonly TaskId[]): Promise<TaskDefinition[]> {
     const found: TaskDefinition[] = [];
+    const texts = new Map<number, string>();
+    const textOf = (id: number): string => {
+      if (!texts.has(id)) texts.set(id, (this.#get('SELECT body FROM text WHERE id = ?', id) as [string])[0]);
+      return texts.get(id) as string;
+    };
     this.#read(() =>
       reading(this.#database, () => {
         for (let at = 0; at < tasks.length; ) {
           const count = neighboursFrom(tasks, at);
           const first = tasks[at] as TaskId;
           for (const row of this.#all('SELECT * FROM definition WHERE id BETWEEN ? AND ?', first, first + count - 1))
-            found.push(definitionRow(row));
+            found.push(definitionRow(row, textOf));
           at += count;
           assert(found.length === at, `the tasks from ${first} on are defined`);
         }

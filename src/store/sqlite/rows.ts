@@ -142,10 +142,13 @@ export function workerRow(columns: Columns): WorkerRow {
   return { id, shard, lock, instance, host, slots, state, joinedAt, goneFor: goneFor ?? undefined, bar, silenceMs };
 }
 
-/** The command apart: it may be large, and JSON would only escape it. */
-export function definitionValues({ id, workflow, index, spec }: TaskDefinition, into: Values): void {
-  into.push(id, workflow, index, spec.command ?? null, restOf(spec));
-}
+/** The command apart: it may be large, and JSON would only escape it. One that is kept as a text has its id here. */
+export const definitionValues =
+  (textOf: (command: string) => number | undefined) =>
+  ({ id, workflow, index, spec }: TaskDefinition, into: Values): void => {
+    const text = spec.command === undefined ? undefined : textOf(spec.command);
+    into.push(id, workflow, index, text === undefined ? (spec.command ?? null) : null, restOf(spec), text ?? null);
+  };
 
 /** Of most there is none: all that they have is a command. */
 function restOf(spec: TaskSpec): string | null {
@@ -157,8 +160,10 @@ function restOf(spec: TaskSpec): string | null {
   return null;
 }
 
-export function definitionRow(columns: Columns): TaskDefinition {
-  const [id, workflow, index, command, rest] = columns as [TaskId, WorkflowId, number, string | null, string | null];
+export function definitionRow(columns: Columns, textOf: (id: number) => string): TaskDefinition {
+  type Row = [TaskId, WorkflowId, number, string | null, string | null, number | null];
+  const [id, workflow, index, own, rest, text] = columns as Row;
+  const command = text === null ? own : textOf(text);
   if (rest === null) return { id, workflow, index, spec: command === null ? {} : { command } };
   const others = JSON.parse(rest) as TaskSpec;
   return { id, workflow, index, spec: command === null ? others : { command, ...others } };

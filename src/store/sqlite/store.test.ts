@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { taskId, workflowId } from '../../model/ids.ts';
-import { batchOf } from '../samples.ts';
+import { batchOf, definition } from '../samples.ts';
 import { smallDisk } from './fixtures/small-disk.ts';
 import { migrate, migrations } from './migrations.ts';
 import { openSqliteStore } from './store.ts';
@@ -56,6 +56,15 @@ async function wholeBatches(at: string): Promise<number> {
 }
 
 describe('a commit', () => {
+  it('keeps a long command once, however many tasks have it', async () => {
+    const store = await openSqliteStore(directory);
+    const command = 'x'.repeat(10_000);
+    const definitions = Array.from({ length: 1_000 }, (_, at) => definition(at + 1, { command }));
+    await store.commit(batchOf({ definitions }));
+    await store.close();
+    expect(statSync(file).size).toBeLessThan(500_000);
+  });
+
   it.each(['removed', 'replaced'])(
     'to a file that was %s while it was in use fails, rather than being lost',
     async (how) => {

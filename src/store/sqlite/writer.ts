@@ -11,6 +11,7 @@ import { pagesOf } from '../history.ts';
 import { encodeSeeds } from '../seeds.ts';
 import type { Batch, EdgeRow, OutputPiece } from '../store.ts';
 import { Bulk } from './bulk.ts';
+import { CommandTexts } from './command-texts.ts';
 import {
   attemptValues,
   definitionValues,
@@ -35,13 +36,18 @@ const statements = {
 type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
 
 /** Replacing is the fastest way to write a row of a table without indices, be it there or not. */
-const tablesOf = (database: DatabaseSync) => ({
+const tablesOf = (database: DatabaseSync, commands: CommandTexts) => ({
   workflow: new Bulk(database, 'INSERT OR REPLACE INTO workflow', 10, workflowValues),
   task: new Bulk(database, 'INSERT OR REPLACE INTO task', 11, taskValues),
   attempt: new Bulk(database, 'INSERT OR REPLACE INTO attempt', 14, attemptValues),
   worker: new Bulk(database, 'INSERT OR REPLACE INTO worker', 11, workerValues),
   outputPiece: new Bulk(database, 'INSERT OR REPLACE INTO output_piece', 6, outputValues),
-  definition: new Bulk(database, 'INSERT INTO definition', 5, definitionValues),
+  definition: new Bulk(
+    database,
+    'INSERT INTO definition',
+    6,
+    definitionValues((text) => commands.idOf(text)),
+  ),
   edge: new Bulk(database, 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind)', 5, edgeValues),
 });
 
@@ -56,7 +62,7 @@ export class SqliteWriter {
     this.#statements = Object.fromEntries(
       Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]),
     ) as Statements;
-    this.#tables = tablesOf(database);
+    this.#tables = tablesOf(database, new CommandTexts(database));
     this.#lastChange = (database.prepare('SELECT max(last) AS last FROM history').get()?.last ?? 0) as number;
   }
 
