@@ -11,6 +11,7 @@ import {
   workflowStates,
 } from '../model/states.ts';
 import { oneOf } from './schema.ts';
+import { Priority, Resources, Tags } from './spec.ts';
 
 export const apiVersion = 1;
 
@@ -98,6 +99,10 @@ export const TaskView = Type.Object({
   state: oneOf(taskStates),
   reason: Type.Optional(oneOf([...failReasons, ...cancelReasons])),
   held: Type.Optional(Type.Literal(true)),
+  priority: Priority,
+  requestedResources: Type.Optional(Resources),
+  expectedDurationMs: Type.Optional(count),
+  tags: Type.Optional(Tags),
   /** Dependencies that are not met yet. */
   pendingDependencies: Type.Optional(count),
   /** It waits before its next attempt until then. */

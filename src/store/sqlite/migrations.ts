@@ -68,6 +68,7 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE definition ADD COLUMN text INTEGER;
   `,
+  'ALTER TABLE task ADD COLUMN priority INTEGER NOT NULL DEFAULT 0',
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */
