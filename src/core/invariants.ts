@@ -5,6 +5,7 @@ import { heldByWorkerStates, type TaskState, taskStates } from '../model/states.
 import type { Cluster } from './cluster.ts';
 import { edgeStatus } from './graph.ts';
 import { capacityOf, mayLaunch } from './scheduler/launch.ts';
+import { maskOf } from './task/columns.ts';
 
 const isHeldByWorker = (state: TaskState): boolean => (heldByWorkerStates as readonly TaskState[]).includes(state);
 
@@ -34,6 +35,12 @@ function checkCounts(cluster: Cluster): void {
     for (const { parent, after } of graph.parents(task))
       unmet += edgeStatus(after, tasks.state(parent)) === 'met' ? 0 : 1;
     assert(tasks.pending(task) === unmet, `task ${task}: ${tasks.pending(task)} pending, ${unmet} unmet edges`);
+  }
+  for (const state of taskStates) {
+    const inBlocks = cluster.tasks.blocks.total(maskOf([state]));
+    let inWorkflows = 0;
+    for (const workflow of cluster.workflows.values()) inWorkflows += workflow.count(state);
+    assert(inBlocks === inWorkflows, `${inBlocks} ${state} by blocks, ${inWorkflows} by workflows`);
   }
   for (const [id, workflow] of cluster.workflows) {
     for (const state of taskStates) {

@@ -90,6 +90,22 @@ export const reconnectMs = { first: 50, max: 1_000 } as const;
 
 /** Rows of one page that a client may ask for. */
 export const pageRowsMax = 1_000;
+export const pageRowsDefault = 100;
+/** What one request for a page looks at before it answers with a short one: so much takes some ten ms. */
+export const queryLimits = {
+  /** Tasks in memory, and how many of them at a time, so that nobody else waits for more than about a millisecond. */
+  tasksMax: 2_000_000,
+  tasksAtOnce: 50_000,
+  /** Rows of the store that a filter makes necessary, and how many at a time. */
+  rowsMax: 4_000,
+  rowsAtOnce: 500,
+  /** Changes of history. */
+  changesMax: 10_240,
+  changesAtOnce: 256,
+  clausesMax: 32,
+  valuesMax: 200,
+  whereCharactersMax: 10_000,
+} as const;
 /** How long a read may wait for news. */
 export const longPollMsMax = 30_000;
 

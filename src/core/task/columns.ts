@@ -8,9 +8,16 @@ import { priorityMax } from '../../model/limits.ts';
 import { type Cause, cancelReasons, causes, failReasons, type TaskState, taskStates } from '../../model/states.ts';
 import type { TaskSeed, WorkflowRules } from '../change.ts';
 import { Bytes, Integers, Shorts, Times } from '../columns.ts';
+import { StateBlocks, type StateMask } from './state-blocks.ts';
 import { type TaskEvent, type TaskKind, type TaskView, taskKinds, type Used } from './view.ts';
 
 const stateCode = new Map<TaskState, number>(taskStates.map((state, code) => [state, code]));
+export const maskOf = (states: Iterable<TaskState>): StateMask => {
+  let mask = 0;
+  for (const state of states) mask |= 1 << (stateCode.get(state) as number);
+  return mask;
+};
+
 const heldBit = 4;
 const kindBits = 3;
 
@@ -42,6 +49,8 @@ export class TaskColumns {
   readonly #notBefore = new Times();
   readonly #until = new Times();
   readonly #pending = new Integers();
+  /** By state; follows every change of one. */
+  readonly blocks = new StateBlocks();
   #size = 0;
 
   /** How many tasks there are; the last id. */
@@ -54,6 +63,7 @@ export class TaskColumns {
     this.#workflow.set(task, workflow);
     this.#index.set(task, index);
     this.#state.set(task, 0);
+    this.blocks.added(task, 0);
     this.#reason.set(task, 0);
     this.#flags.set(task, taskKinds.indexOf(seed.kind) | (seed.held ? heldBit : 0));
     this.#setPriority(task, seed.priority ?? 0);
@@ -80,6 +90,10 @@ export class TaskColumns {
 
   state(task: TaskId): TaskState {
     return taskStates[this.#state.get(task)] as TaskState;
+  }
+
+  isIn(task: TaskId, mask: StateMask): boolean {
+    return ((mask >>> this.#state.get(task)) & 1) === 1;
   }
 
   kind(task: TaskId): TaskKind {
@@ -124,7 +138,11 @@ export class TaskColumns {
   }
 
   setState(task: TaskId, state: TaskState): void {
-    this.#state.set(task, stateCode.get(state) as number);
+    const before = this.#state.get(task);
+    const after = stateCode.get(state) as number;
+    if (before === after) return;
+    this.#state.set(task, after);
+    this.blocks.moved(task, before, after);
   }
 
   apply(task: TaskId, event: TaskEvent): void {
