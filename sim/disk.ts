@@ -78,6 +78,7 @@ export class Disk {
       workflowSpec: (workflow) => store.workflowSpec(workflow),
       definitions: (tasks) => store.definitions(tasks),
       attempts: (ids) => store.attempts(ids),
+      attemptsFrom: (after, limit, isDescending) => store.attemptsFrom(after, limit, isDescending),
       attemptsBack: (last) => store.attemptsBack(last),
       outputPieces: (attempt) => store.outputPieces(attempt),
       outputEnd: () => store.outputEnd(),

@@ -11,8 +11,9 @@ import { rowG } from './g.ts';
 import { rowH } from './h.ts';
 import { rowI } from './i.ts';
 import { rowJ } from './j.ts';
+import { rowK } from './k.ts';
 
 export const rows: Readonly<Record<string, MakeRow>> = {
   ...{ a: rowA, a2: rowA2, b: rowB, c: rowC, d: rowD },
-  ...{ e: rowE, f: rowF, g: rowG, h: rowH, i: rowI, j: rowJ },
+  ...{ e: rowE, f: rowF, g: rowG, h: rowH, i: rowI, j: rowJ, k: rowK },
 };

@@ -5,6 +5,7 @@ import { type FastifyServerFactory, fastify } from 'fastify';
 import type { ControllerShell } from '../controller/shell.ts';
 import { submitBodyBytesMax } from '../model/limits.ts';
 import type { LoopMeter } from '../platform/env.ts';
+import './fastify.ts';
 import type { Attendance } from './attendance.ts';
 import { answerBroken, asDroverError, bodyOf } from './errors.ts';
 

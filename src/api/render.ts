@@ -62,7 +62,7 @@ function renderOutcome(outcome: Outcome): OutcomeView {
 export function renderTask(
   cluster: Cluster,
   task: TaskId,
-  { spec }: TaskDefinition,
+  { spec }: Pick<TaskDefinition, 'spec'>,
   last: AttemptRow | undefined,
 ): TaskView {
   const view = cluster.taskView(task);

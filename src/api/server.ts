@@ -2,6 +2,7 @@
 import { DroverError } from '../model/errors.ts';
 import { type ApiOptions, type App, makeApp } from './app.ts';
 import { asDroverError, bodyOf } from './errors.ts';
+import { registerListRoutes } from './routes/lists.ts';
 import { registerServerRoutes } from './routes/server.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
 import { registerWorkflowRoutes } from './routes/workflows.ts';
@@ -26,5 +27,6 @@ export function createApi(options: ApiOptions): App {
   registerServerRoutes(app, options);
   registerWorkflowRoutes(app, options);
   registerTaskRoutes(app, options);
+  registerListRoutes(app, options);
   return app;
 }

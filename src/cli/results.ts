@@ -13,7 +13,7 @@ import type { Output } from './environment.ts';
 export const resultTasksMax = 10;
 export const resultBytesMax = 64 * 1024;
 /** Barriers are rows too, and a workflow may have a great many; such a one shows no result. */
-const pagesMax = 3;
+const stageTasksMax = 3 * pageRowsMax;
 
 /** `note` is told what was left out. */
 export async function printResults(
@@ -32,16 +32,15 @@ export async function printResults(
 /** Tasks after the last barrier, none if they are too many. */
 async function lastStage(client: Client, { id, counts }: WorkflowView): Promise<readonly TaskView[]> {
   // Barriers only push indices up: the last N tasks are all beyond this one.
-  let after: number | undefined = Math.max(0, counts.total - resultTasksMax - 1);
-  let stage: TaskView[] = [];
-  for (let page = 0; page < pagesMax && after !== undefined; page++) {
-    const { tasks, next } = await client.tasks(id, { after, limit: pageRowsMax });
-    stage = [...stage, ...tasks];
-    after = next;
+  const after = Math.max(0, counts.total - resultTasksMax - 1);
+  const stage: TaskView[] = [];
+  for await (const task of client.eachTask({ where: `workflow=${id}&index>${after}`, limit: pageRowsMax })) {
+    if (stage.length >= stageTasksMax) return [];
+    stage.push(task);
   }
   const lastBarrier = stage.findLastIndex(({ command }) => command === undefined);
   const last = stage.slice(lastBarrier + 1);
-  return after === undefined && last.length <= resultTasksMax ? last : [];
+  return last.length <= resultTasksMax ? last : [];
 }
 
 /** The bytes, with the line feed that a file of text ends with; or why there are none. */

@@ -152,7 +152,7 @@ describe('workers', () => {
 });
 
 describe('worker drain, stop, release and slots', () => {
-  const states = async () => (await bench.client.workers(true)).workers.map(({ state, bar }) => [state, bar]);
+  const states = async () => (await bench.client.workers({ all: true })).workers.map(({ state, bar }) => [state, bar]);
 
   it('bar a worker and let it work again', async () => {
     expect(await bench.drover('worker', 'drain', 'k1')).toBe(0);

@@ -6,6 +6,7 @@ import type { Cluster } from './cluster.ts';
 import { edgeStatus } from './graph.ts';
 import { capacityOf, mayLaunch } from './scheduler/launch.ts';
 import { maskOf } from './task/columns.ts';
+import { blockTasks } from './task/state-blocks.ts';
 
 const isHeldByWorker = (state: TaskState): boolean => (heldByWorkerStates as readonly TaskState[]).includes(state);
 
@@ -25,6 +26,7 @@ function* allTasks(cluster: Cluster) {
 
 function checkCounts(cluster: Cluster): void {
   const counts = new Map<string, number>();
+  checkMarks(cluster);
   for (const task of allTasks(cluster)) {
     const { tasks, graph } = cluster;
     const state = tasks.state(task);
@@ -47,6 +49,22 @@ function checkCounts(cluster: Cluster): void {
       const counted = counts.get(`${id} ${state}`) ?? 0;
       assert(workflow.count(state) === counted, `w${id}: ${workflow.count(state)} ${state}, really ${counted}`);
     }
+  }
+}
+
+/** Of each block. */
+function checkMarks(cluster: Cluster): void {
+  const { tasks } = cluster;
+  for (let first = 0; first <= tasks.size; first += blockTasks) {
+    let [attempted, held] = [0, 0];
+    for (let id = first; id < first + blockTasks; id++) {
+      const task = taskId(id);
+      if (!tasks.has(task)) continue;
+      if (tasks.lastAttempt(task) !== undefined) attempted++;
+      if (tasks.isHeld(task)) held++;
+    }
+    assert(tasks.blocks.marksInBlockOf(first, 'attempted') === attempted, `${attempted} attempted from ${first} on`);
+    assert(tasks.blocks.marksInBlockOf(first, 'held') === held, `${held} held from ${first} on`);
   }
 }
 

@@ -94,11 +94,14 @@ export const pageRowsDefault = 100;
 /** What one request for a page looks at before it answers with a short one: so much takes some ten ms. */
 export const queryLimits = {
   /** Tasks in memory, and how many of them at a time, so that nobody else waits for more than about a millisecond. */
-  tasksMax: 2_000_000,
+  tasksMax: 1_000_000,
   tasksAtOnce: 50_000,
   /** Rows of the store that a filter makes necessary, and how many at a time. */
   rowsMax: 4_000,
   rowsAtOnce: 500,
+  /** Specifications of workflows, each with its environment. */
+  specsMax: 1_000,
+  specsAtOnce: 50,
   /** Changes of history. */
   changesMax: 10_240,
   changesAtOnce: 256,

@@ -54,11 +54,19 @@ export const WorkflowView = Type.Object({
 });
 export type WorkflowView = Static<typeof WorkflowView>;
 
-export const WorkflowList = Type.Object({
-  workflows: Type.Array(WorkflowView),
-  /** Give it as `before` for the next page; absent on the last. */
+/** How many rows match; at least so many where it is not exact. */
+export const CountView = Type.Object({ matched: count, isExact: Type.Boolean() });
+export type CountView = Static<typeof CountView>;
+
+/** Of every page: it may be shorter than asked for, and even empty, while there is a next one. */
+const pageEnd = {
+  /** Give it as `cursor` for the next page; absent on the last. */
   next: Type.Optional(Type.String()),
-});
+  /** Where it was asked for. */
+  count: Type.Optional(CountView),
+};
+
+export const WorkflowList = Type.Object({ workflows: Type.Array(WorkflowView), ...pageEnd });
 export type WorkflowList = Static<typeof WorkflowList>;
 
 export const OutcomeView = Type.Object({
@@ -90,6 +98,9 @@ export const AttemptView = Type.Object({
 });
 export type AttemptView = Static<typeof AttemptView>;
 
+export const AttemptList = Type.Object({ attempts: Type.Array(AttemptView), ...pageEnd });
+export type AttemptList = Static<typeof AttemptList>;
+
 export const TaskView = Type.Object({
   id: Type.String(),
   index: count,
@@ -113,11 +124,7 @@ export const TaskView = Type.Object({
 });
 export type TaskView = Static<typeof TaskView>;
 
-export const TaskList = Type.Object({
-  tasks: Type.Array(TaskView),
-  /** Give it as `after` for the next page; absent on the last. */
-  next: Type.Optional(count),
-});
+export const TaskList = Type.Object({ tasks: Type.Array(TaskView), ...pageEnd });
 export type TaskList = Static<typeof TaskList>;
 
 export const TaskDetail = Type.Object({
@@ -185,8 +192,29 @@ export const WorkerView = Type.Object({
 });
 export type WorkerView = Static<typeof WorkerView>;
 
-export const WorkerList = Type.Object({ workers: Type.Array(WorkerView) });
+export const WorkerList = Type.Object({ workers: Type.Array(WorkerView), ...pageEnd });
 export type WorkerList = Static<typeof WorkerList>;
+
+/**
+ * One change of the history, as it was made: what it has beyond these fields is told by its type. Readers ignore types
+ * and fields that they don't know; `v` rises when one of them changes its meaning.
+ */
+export const EventView = Type.Object({
+  /** Counts all changes of the store, from 1 without gaps. */
+  seq: count,
+  v: count,
+  at: time,
+  type: Type.String(),
+  workflow: Type.Optional(Type.String()),
+  task: Type.Optional(Type.String()),
+  attempt: Type.Optional(Type.String()),
+  worker: Type.Optional(Type.String()),
+});
+export type EventView = Static<typeof EventView> & Record<string, unknown>;
+
+/** `next` is always there: with it one goes on, or waits for what is yet to happen. */
+export const EventList = Type.Object({ events: Type.Array(EventView), next: Type.String() });
+export type EventList = Omit<Static<typeof EventList>, 'events'> & { events: EventView[] };
 
 export const RetryResult = Type.Object({ retried: count, workflow: WorkflowView });
 export type RetryResult = Static<typeof RetryResult>;

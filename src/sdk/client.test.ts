@@ -33,9 +33,11 @@ it('sends the token and the query, and reads the view', async () => {
   const client = await serve(({ url, headers }, response) => {
     response.end(JSON.stringify({ tasks: [], url, authorization: headers.authorization }));
   });
-  expect(await client.tasks('w1', { states: ['failed', 'running'], after: 3, limit: 10 })).toEqual({
+  expect(
+    await client.tasksOf('w1', { where: 'state=failed,running&index>3', fields: ['id', 'state'], limit: 10 }),
+  ).toEqual({
     tasks: [],
-    url: '/api/v1/workflows/w1/tasks?after=3&limit=10&state=failed%2Crunning',
+    url: '/api/v1/workflows/w1/tasks?where=state%3Dfailed%2Crunning%26index%3E3&limit=10&fields=id%2Cstate',
     authorization: 'Bearer secret',
   });
 });

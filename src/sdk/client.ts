@@ -1,7 +1,11 @@
 /** The API of a controller, typed. Owns no state: any number of clients may talk to one controller. */
-import type { HaltMode, TaskState } from '../model/states.ts';
+import type { HaltMode } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import {
+  type AttemptList,
+  type AttemptView,
+  type EventList,
+  type EventView,
   type FailureList,
   outputHeaders,
   type RetryResult,
@@ -14,6 +18,7 @@ import {
   type WorkflowList,
   type WorkflowView,
 } from '../protocol/views.ts';
+import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
 
 export interface OutputQuery {
@@ -65,8 +70,13 @@ export class Client {
     return this.change('server/stop');
   }
 
-  workers(all = false): Promise<WorkerList> {
-    return this.read('workers', all ? { all: 'true' } : {});
+  /** Those that are gone only with `all`, or where the filter names them. */
+  workers({ all = false, ...page }: PageOptions & { readonly all?: boolean } = {}): Promise<WorkerList> {
+    return this.read('workers', { ...pageQuery(page), all: all ? 'true' : undefined });
+  }
+
+  worker(worker: string): Promise<WorkerView> {
+    return this.read(`workers/${worker}`, {});
   }
 
   drainWorker(worker: string): Promise<WorkerView> {
@@ -130,8 +140,8 @@ export class Client {
   }
 
   /** Newest first. */
-  workflows(page: { readonly limit?: number; readonly before?: string } = {}): Promise<WorkflowList> {
-    return this.read('workflows', page);
+  workflows(page: PageOptions = {}): Promise<WorkflowList> {
+    return this.read('workflows', pageQuery(page));
   }
 
   /** With `after`, waits up to `waitMs` for a version beyond it, unless the workflow has ended. */
@@ -139,12 +149,60 @@ export class Client {
     return this.read(`workflows/${workflow}`, wait, wait.waitMs);
   }
 
-  tasks(
-    workflow: string,
-    page: { readonly states?: readonly TaskState[]; readonly after?: number; readonly limit?: number } = {},
-  ): Promise<TaskList> {
-    const { states, ...rest } = page;
-    return this.read(`workflows/${workflow}/tasks`, { ...rest, state: states?.join(',') });
+  /** All of them, read page by page. Of a page `limit` is the size; the other lists have the same. */
+  eachWorkflow(options: PageOptions = {}): AsyncGenerator<WorkflowView, void> {
+    return rowsOf(
+      (cursor) => this.workflows(withCursor(options, cursor)),
+      ({ workflows }) => workflows,
+    );
+  }
+
+  eachTask(options: PageOptions = {}): AsyncGenerator<TaskView, void> {
+    return rowsOf(
+      (cursor) => this.tasks(withCursor(options, cursor)),
+      ({ tasks }) => tasks,
+    );
+  }
+
+  eachAttempt(options: PageOptions = {}): AsyncGenerator<AttemptView, void> {
+    return rowsOf(
+      (cursor) => this.attempts(withCursor(options, cursor)),
+      ({ attempts }) => attempts,
+    );
+  }
+
+  eachWorker(options: PageOptions & { readonly all?: boolean } = {}): AsyncGenerator<WorkerView, void> {
+    return rowsOf(
+      (cursor) => this.workers(withCursor(options, cursor)),
+      ({ workers }) => workers,
+    );
+  }
+
+  /** What happened and, without an end, what happens. */
+  async *eachEvent(options: EventOptions = {}): AsyncGenerator<EventView, never> {
+    for (let { cursor } = options; ; ) {
+      const page = await this.events({ waitMs: followWaitMs, ...options, ...(cursor === undefined ? {} : { cursor }) });
+      yield* page.events;
+      cursor = page.next;
+    }
+  }
+
+  /** Of all workflows. */
+  tasks(page: PageOptions = {}): Promise<TaskList> {
+    return this.read('tasks', pageQuery(page));
+  }
+
+  tasksOf(workflow: string, page: PageOptions = {}): Promise<TaskList> {
+    return this.read(`workflows/${workflow}/tasks`, pageQuery(page));
+  }
+
+  attempts(page: PageOptions = {}): Promise<AttemptList> {
+    return this.read('attempts', pageQuery(page));
+  }
+
+  /** The history beyond the cursor; with `waitMs`, waits as long for something to happen. */
+  events(options: EventOptions = {}): Promise<EventList> {
+    return this.read('events', { ...options }, options.waitMs);
   }
 
   failures(workflow: string): Promise<FailureList> {

@@ -212,6 +212,21 @@ const attempts: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'attempts are read in pages, forwards and backwards',
+    run(place) {
+      const written = [1, 4, 5, 9].map((id) => attemptRow(id, id));
+      return committed(place, [batchOf({ rows: { attempts: written } })], async (reader) => {
+        const ids = async (...page: [number, number, boolean]): Promise<number[]> =>
+          (await reader.attemptsFrom(...page)).map(({ id }) => id);
+        assert.deepEqual(await reader.attemptsFrom(0, 10, false), written);
+        assert.deepEqual(await ids(1, 2, false), [4, 5]);
+        assert.deepEqual(await ids(9, 2, false), []);
+        assert.deepEqual(await ids(Number.MAX_SAFE_INTEGER, 3, true), [9, 5, 4]);
+        assert.deepEqual(await ids(4, 3, true), [1]);
+      });
+    },
+  },
+  {
     name: 'the attempts of a task are found from its last one back',
     run(place) {
       const chain = [

@@ -88,6 +88,8 @@ export interface Reader {
   /** In the order asked for; an unknown id is an error. */
   definitions(tasks: readonly TaskId[]): Promise<TaskDefinition[]>;
   attempts(ids: readonly AttemptId[]): Promise<(AttemptRow | undefined)[]>;
+  /** Stored attempts beyond that id, in the order of their ids or the other way round. */
+  attemptsFrom(after: number, limit: number, isDescending: boolean): Promise<AttemptRow[]>;
   /** All attempts of a task, first to last, found from its last one back. */
   attemptsBack(last: AttemptId): Promise<AttemptRow[]>;
   outputPieces(attempt: AttemptId): Promise<OutputPiece[]>;

@@ -42,7 +42,7 @@ export async function look(
       const { workflows = [] } = (await client?.workflows({ limit: 10 })) ?? {};
       const begun = workflows.filter(({ counts }) => counts.done > 0);
       if (client === undefined || begun.length === 0) continue;
-      const { tasks } = await client.tasks(chance.pick(begun).id, { states: ['done'], limit: 1_000 });
+      const { tasks } = await client.tasksOf(chance.pick(begun).id, { where: 'state=done', limit: 1_000 });
       for (const { id, attempts } of tasks) shown.set(id, attempts);
     } catch {
       // The controller was killed: nothing was shown.

@@ -26,19 +26,11 @@ export async function readRecords(client: Client, folder: string): Promise<Recor
   return { workflows, workerPids: await readWorkerPids(client, folder) };
 }
 
-export async function listWorkflows(client: Client): Promise<WorkflowView[]> {
-  const views: WorkflowView[] = [];
-  for (let before: string | undefined; ; ) {
-    const page = await client.workflows(before === undefined ? {} : { before });
-    views.push(...page.workflows);
-    before = page.next;
-    if (before === undefined) return views;
-  }
-}
+export const listWorkflows = (client: Client): Promise<WorkflowView[]> => Array.fromAsync(client.eachWorkflow());
 
 /** A workflow here has fewer tasks than a page. */
 async function readTasks(client: Client, workflow: string): Promise<RecordedTask[]> {
-  const { tasks } = await client.tasks(workflow, { limit: 1_000 });
+  const { tasks } = await client.tasksOf(workflow, { limit: 1_000 });
   const read = async (id: string): Promise<RecordedTask> => {
     const detail = await client.task(id);
     return { ...detail, stdout: detail.attempts === 0 ? '' : await readOutput(client, id) };
@@ -59,7 +51,7 @@ async function readWorkerPids(client: Client, folder: string): Promise<Map<strin
     .filter((line) => line.includes('"the worker is ready"'))
     .map((line) => JSON.parse(line) as { time: string; pid: number; directory: string });
   const pids = new Map<string, number>();
-  for (const { id, shard, joinedAt } of (await client.workers(true)).workers) {
+  for (const { id, shard, joinedAt } of await Array.fromAsync(client.eachWorker({ all: true }))) {
     const holder = ready.findLast(({ time, directory }) => shard.endsWith(directory) && time <= joinedAt);
     if (holder !== undefined) pids.set(id, holder.pid);
   }

@@ -101,7 +101,7 @@ async function missing(herd: Herd, { id, commands, isClosed }: Submitted): Promi
   try {
     const client = herd.client();
     const view = await client?.workflow(id);
-    const found = (await client?.tasks(id, { limit: tasksMax }))?.tasks.map(({ command }) => command) ?? [];
+    const found = (await client?.tasksOf(id, { limit: tasksMax }))?.tasks.map(({ command }) => command) ?? [];
     const faults: string[] = [];
     const isAsLeft = isClosed ? view?.state !== 'registering' && view?.state !== 'aborted' : view !== undefined;
     if (!isAsLeft) faults.push(`${id} was acknowledged, and is ${view?.state}`);

@@ -80,7 +80,7 @@ export class Herd {
   }
 
   async workers(): Promise<WorkerView[]> {
-    return (await this.client.workers(true)).workers;
+    return await Array.fromAsync(this.client.eachWorker({ all: true }));
   }
 
   async workerView(id: string): Promise<WorkerView | undefined> {

@@ -64,7 +64,7 @@ describe('a request', () => {
     ['with a number that is none', '/api/v1/workflows?limit=NaN', {}, 400, 'bad-input'],
     ['with a number that is infinite', '/api/v1/tasks/w1.1/output?offset=1e999', {}, 400, 'bad-input'],
     ['with a wait of a year', '/api/v1/workflows/w1?waitMs=31536000000', {}, 400, 'bad-input'],
-    ['with an unknown state', '/api/v1/workflows/w1/tasks?state=x', {}, 400, 'bad-input'],
+    ['with an unknown state', '/api/v1/workflows/w1/tasks?state=x', {}, 400, 'bad-filter'],
     ['with a wrong token', '/api/v1/workflows', { headers: { authorization: 'Bearer x' } }, 401, 'not-authorised'],
     ['without a token', '/api/v1/workflows', { headers: { authorization: '' } }, 401, 'not-authorised'],
     ['for the unknown without a token', '/x', { headers: { authorization: '' } }, 401, 'not-authorised'],

@@ -2,7 +2,7 @@ import { Type } from '@fastify/type-provider-typebox';
 import type { ControllerShell } from '../../controller/shell.ts';
 import { DroverError } from '../../model/errors.ts';
 import { slotsMax } from '../../model/limits.ts';
-import { apiVersion, ServerView, WorkerList, WorkerView } from '../../protocol/views.ts';
+import { apiVersion, ServerView, WorkerView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { workerOf } from '../reference.ts';
 import { renderWorker } from '../render.ts';
@@ -46,20 +46,17 @@ export function registerServerRoutes(app: App, options: ApiOptions): void {
     return view();
   });
   registerWorkerRoutes(app, shell);
-  const Query = Type.Object({ all: Type.Optional(Type.Boolean()) });
-  app.get('/api/v1/workers', { schema: { querystring: Query, response: { 200: WorkerList } } }, ({ query }) =>
-    shell.read((cluster, now) => ({
-      workers: [...cluster.workers.values()]
-        .filter(({ state }) => query.all || state !== 'gone')
-        .map((worker) => renderWorker(worker, now)),
-    })),
-  );
 }
 
 function registerWorkerRoutes(app: App, shell: ControllerShell): void {
   const response = { 200: WorkerView };
   const view = (name: string): Promise<WorkerView> =>
     shell.read((cluster, now) => renderWorker(workerOf(cluster, name), now));
+  app.get(
+    '/api/v1/workers/:id',
+    { schema: { summary: 'Look at a worker', params: Reference, response } },
+    ({ params }) => view(params.id),
+  );
   const idOf = (name: string) => shell.read((cluster) => workerOf(cluster, name).id);
   for (const verb of ['drain', 'release'] as const) {
     app.post(`/api/v1/workers/:id/${verb}`, { schema: { params: Reference, response } }, async ({ params }) => {

@@ -2,24 +2,16 @@ import { Type } from '@fastify/type-provider-typebox';
 import type { Request } from '../../controller/messages.ts';
 import type { ControllerShell } from '../../controller/shell.ts';
 import type { Cluster } from '../../core/cluster.ts';
-import { DroverError } from '../../model/errors.ts';
-import { printWorkflow, type TaskId, type WorkflowId, workflowId } from '../../model/ids.ts';
-import { longPollMsMax, pageRowsMax } from '../../model/limits.ts';
-import { haltModes, isEndedWorkflow, type TaskState, taskStates } from '../../model/states.ts';
+import { printWorkflow, type WorkflowId, workflowId } from '../../model/ids.ts';
+import { longPollMsMax } from '../../model/limits.ts';
+import { haltModes, isEndedWorkflow } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
-import { FailureList, RetryResult, TaskList, WorkflowList, WorkflowView } from '../../protocol/views.ts';
+import { FailureList, RetryResult, WorkflowView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { failuresOf } from '../failures.ts';
+import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
-import { renderTask, renderWorkflow } from '../render.ts';
-
-const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: pageRowsMax }));
-
-async function viewOf(shell: ControllerShell, workflow: WorkflowId): Promise<WorkflowView> {
-  const spec = await shell.store.workflowSpec(workflow);
-  return shell.read((cluster, now) => renderWorkflow(cluster, cluster.workflow(workflow), spec, now));
-}
 
 /** Answers when the workflow has changed since that version, or has ended, or the time is over. */
 async function nextView(
@@ -33,7 +25,7 @@ async function nextView(
     return version > after || isEndedWorkflow(state);
   };
   while (!(await shell.read(isNews)) && shell.now() < until) await shell.changed(until);
-  return viewOf(shell, workflow);
+  return workflowView(shell, workflow);
 }
 
 export function registerWorkflowRoutes(app: App, { shell }: ApiOptions): void {
@@ -50,7 +42,7 @@ function registerDefining(app: App, shell: ControllerShell): void {
       batch === undefined ? { type: 'register', spec } : { type: 'submit', spec, batch },
     );
     const workflow = reply.type === 'registered' ? reply.workflow : workflowId(0);
-    return batch === undefined ? { id: printWorkflow(workflow) } : viewOf(shell, workflow);
+    return batch === undefined ? { id: printWorkflow(workflow) } : workflowView(shell, workflow);
   });
   app.post('/api/v1/workflows/:id/tasks', { schema: { params: Reference, body: TaskBatch } }, async (request) => {
     const workflow = workflowOf(request.params.id);
@@ -62,7 +54,7 @@ function registerDefining(app: App, shell: ControllerShell): void {
 function registerSteering(app: App, shell: ControllerShell): void {
   const answer = async (workflow: WorkflowId, request: Request): Promise<WorkflowView> => {
     await shell.request(request);
-    return viewOf(shell, workflow);
+    return workflowView(shell, workflow);
   };
   for (const type of ['close', 'abort', 'cancel'] as const) {
     app.post(`/api/v1/workflows/:id/${type}`, { schema: { params: Reference } }, ({ params }) => {
@@ -95,14 +87,10 @@ async function retryFailed(shell: ControllerShell, workflow: WorkflowId): Promis
     retried += reply.count;
     after = reply.next;
   }
-  return { retried, workflow: await viewOf(shell, workflow) };
+  return { retried, workflow: await workflowView(shell, workflow) };
 }
 
 function registerReading(app: App, shell: ControllerShell): void {
-  const ListQuery = Type.Object({ limit, before: Type.Optional(Type.String()) });
-  app.get('/api/v1/workflows', { schema: { querystring: ListQuery, response: { 200: WorkflowList } } }, ({ query }) =>
-    listWorkflows(shell, query.limit ?? 100, query.before === undefined ? undefined : workflowOf(query.before)),
-  );
   const WaitQuery = Type.Object({
     after: Type.Optional(Type.Integer({ minimum: 0 })),
     waitMs: Type.Optional(Type.Integer({ minimum: 0, maximum: longPollMsMax })),
@@ -112,67 +100,9 @@ function registerReading(app: App, shell: ControllerShell): void {
     { schema: { params: Reference, querystring: WaitQuery, response: { 200: WorkflowView } } },
     ({ params, query }) => nextView(shell, workflowOf(params.id), query.after ?? -1, shell.now() + (query.waitMs ?? 0)),
   );
-  const TaskQuery = Type.Object({ limit, state: Type.Optional(Type.String()), after: Type.Optional(Type.Integer()) });
-  app.get(
-    '/api/v1/workflows/:id/tasks',
-    { schema: { params: Reference, querystring: TaskQuery, response: { 200: TaskList } } },
-    ({ params, query }) =>
-      listTasks(shell, workflowOf(params.id), statesOf(query.state), query.after ?? 0, query.limit ?? 100),
-  );
   app.get(
     '/api/v1/workflows/:id/failures',
     { schema: { params: Reference, response: { 200: FailureList } } },
     async ({ params }) => ({ groups: await failuresOf(shell, workflowOf(params.id)) }),
   );
-}
-
-async function listWorkflows(
-  shell: ControllerShell,
-  most: number,
-  before: WorkflowId | undefined,
-): Promise<WorkflowList> {
-  const count = await shell.read((cluster) => cluster.workflows.size);
-  const workflows: WorkflowView[] = [];
-  let id = Math.min(count, (before ?? count + 1) - 1);
-  for (; id >= 1 && workflows.length < most; id--) workflows.push(await viewOf(shell, workflowId(id)));
-  return id >= 1 ? { workflows, next: printWorkflow(workflowId(id + 1)) } : { workflows };
-}
-
-function statesOf(text: string | undefined): ReadonlySet<TaskState> {
-  if (text === undefined) return new Set(taskStates);
-  const states = text.split(',');
-  const unknown = states.find((state) => !(taskStates as readonly string[]).includes(state));
-  if (unknown !== undefined) {
-    throw new DroverError('bad-input', `'${unknown}' is not a state of a task`, {
-      hint: `one of ${taskStates.join(', ')}`,
-    });
-  }
-  return new Set(states as TaskState[]);
-}
-
-async function listTasks(
-  shell: ControllerShell,
-  workflow: WorkflowId,
-  states: ReadonlySet<TaskState>,
-  after: number,
-  most: number,
-): Promise<TaskList> {
-  const found = await shell.read((cluster) => {
-    const tasks: TaskId[] = [];
-    for (const task of cluster.workflow(workflow).tasks(after + 1)) {
-      if (!states.has(cluster.tasks.state(task))) continue;
-      tasks.push(task);
-      if (tasks.length > most) break;
-    }
-    return tasks;
-  });
-  const page = found.slice(0, most);
-  const definitions = await shell.store.definitions(page);
-  const attempts = await shell.read((cluster) => page.map((task) => cluster.tasks.lastAttempt(task)));
-  const rows = await shell.store.attempts(attempts.map((attempt) => attempt ?? (0 as never)));
-  const tasks = await shell.read((cluster) =>
-    definitions.map((definition, at) => renderTask(cluster, definition.id, definition, rows[at])),
-  );
-  const last = tasks.at(-1);
-  return found.length > most && last !== undefined ? { tasks, next: last.index } : { tasks };
 }

@@ -10,12 +10,13 @@ import { showTime } from '../display/time.ts';
 
 export interface ListOptions extends CommonOptions {
   readonly limit: number;
+  readonly where?: string;
 }
 
 export function ls(context: Context, options: ListOptions): Promise<number> {
   const { env } = context;
   return withClient(context, options, async (client) => {
-    const { workflows, isCut } = await newest(client, options.limit);
+    const { workflows, isCut } = await newest(client, options);
     if (options.json) {
       for (const view of workflows) await printJson(env, view);
       return exitCodes.ok;
@@ -27,16 +28,17 @@ export function ls(context: Context, options: ListOptions): Promise<number> {
   });
 }
 
-async function newest(client: Client, limit: number): Promise<{ workflows: readonly WorkflowView[]; isCut: boolean }> {
+async function newest(
+  client: Client,
+  { limit, where }: ListOptions,
+): Promise<{ workflows: readonly WorkflowView[]; isCut: boolean }> {
   const workflows: WorkflowView[] = [];
-  let before: string | undefined;
-  do {
-    const pageLimit = Math.min(limit - workflows.length, pageRowsMax);
-    const page = await client.workflows({ limit: pageLimit, ...(before === undefined ? {} : { before }) });
-    workflows.push(...page.workflows);
-    before = page.next;
-  } while (before !== undefined && workflows.length < limit);
-  return { workflows, isCut: before !== undefined };
+  const filter = where === undefined ? {} : { where };
+  for await (const view of client.eachWorkflow({ limit: Math.min(limit + 1, pageRowsMax), ...filter })) {
+    if (workflows.length === limit) return { workflows, isCut: true };
+    workflows.push(view);
+  }
+  return { workflows, isCut: false };
 }
 
 export function renderWorkflows(workflows: readonly WorkflowView[], maxColumns?: number): string {

@@ -1,7 +1,6 @@
 /** `drover resume`: goes on with what an interruption left, and repeats what failed. What is done stays done. */
 import { DroverError } from '../../model/errors.ts';
 import type { WorkflowView } from '../../protocol/views.ts';
-import type { Client } from '../../sdk/client.ts';
 import { type Context, inFolder } from '../context.ts';
 import { type Begun, type ExecutionOptions, execute } from '../execution.ts';
 import { workflowNamed } from '../reference.ts';
@@ -25,15 +24,6 @@ async function begin({ client }: Session, target: WorkflowView): Promise<Begun> 
 const resumable: readonly WorkflowView['state'][] = ['halting', 'halted', 'failed'];
 
 async function newestResumable({ client }: Session): Promise<WorkflowView> {
-  for await (const view of newestFirst(client)) if (resumable.includes(view.state)) return view;
+  for await (const view of client.eachWorkflow({ where: `state=${resumable.join(',')}`, limit: 1 })) return view;
   throw new DroverError('nothing-to-resume', 'no workflow here is halted or has failed');
-}
-
-async function* newestFirst(client: Client): AsyncGenerator<WorkflowView, void> {
-  let before: string | undefined;
-  do {
-    const { workflows, next } = await client.workflows({ limit: 100, ...(before === undefined ? {} : { before }) });
-    yield* workflows;
-    before = next;
-  } while (before !== undefined);
 }

@@ -14,6 +14,7 @@ export interface ShowOptions extends CommonOptions {
   readonly after?: number;
   /** Comma-separated. */
   readonly state?: string;
+  readonly where?: string;
 }
 
 export function show(context: Context, name: string, options: ShowOptions): Promise<number> {
@@ -59,27 +60,29 @@ async function showWorkflow(
   await env.stdout.write(renderWorkflow(view));
   if (tasks.length > 0) await env.stdout.write(`\n${renderTasks(tasks, isTerminal ? columns : undefined)}`);
   if (next !== undefined) {
-    const filter = states === undefined ? '' : ` --state ${states.join(',')}`;
+    const ofStates = states === undefined ? '' : ` --state ${states.join(',')}`;
+    const filter = options.where === undefined ? ofStates : `${ofStates} --where '${options.where}'`;
     await env.stderr.write(`drover: there are more: drover show ${workflow}${filter} --after ${next}\n`);
   }
 }
 
+/** `next`: the index of the last one, where there are more. */
 async function tasksOf(
   client: Client,
   workflow: string,
-  { limit, after }: ShowOptions,
+  { limit, after, where }: ShowOptions,
   states: readonly TaskState[] | undefined,
 ): Promise<{ tasks: readonly TaskView[]; next: number | undefined }> {
+  const clauses = [
+    ...(after === undefined ? [] : [`index>${after}`]),
+    ...(states === undefined ? [] : [`state=${states.join(',')}`]),
+    ...(where === undefined ? [] : [where]),
+  ];
+  const page = { where: [`workflow=${workflow}`, ...clauses].join('&'), limit: Math.min(limit + 1, pageRowsMax) };
   const tasks: TaskView[] = [];
-  let next = after;
-  do {
-    const page = await client.tasks(workflow, {
-      limit: Math.min(limit - tasks.length, pageRowsMax),
-      ...(next === undefined ? {} : { after: next }),
-      ...(states === undefined ? {} : { states }),
-    });
-    tasks.push(...page.tasks);
-    next = page.next;
-  } while (next !== undefined && tasks.length < limit);
-  return { tasks, next };
+  for await (const task of client.eachTask(page)) {
+    if (tasks.length === limit) return { tasks, next: tasks.at(-1)?.index };
+    tasks.push(task);
+  }
+  return { tasks, next: undefined };
 }

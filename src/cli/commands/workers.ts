@@ -1,5 +1,6 @@
 /** `drover workers` */
 import { exitCodes } from '../../model/errors.ts';
+import { pageRowsMax } from '../../model/limits.ts';
 import { showCount, showDuration } from '../../model/units.ts';
 import type { WorkerView } from '../../protocol/views.ts';
 import { type CommonOptions, type Context, printJson, withLiveClient } from '../context.ts';
@@ -7,12 +8,15 @@ import { renderTable } from '../display/table.ts';
 
 export interface WorkersOptions extends CommonOptions {
   readonly all?: boolean;
+  readonly where?: string;
 }
 
 export function workers(context: Context, options: WorkersOptions): Promise<number> {
   const { stdout, stderr } = context.env;
   return withLiveClient(context, options, async (client) => {
-    const list = (await client.workers(options.all)).workers;
+    const { all = false, where } = options;
+    const page = { all, limit: pageRowsMax, ...(where === undefined ? {} : { where }) };
+    const list = await Array.fromAsync(client.eachWorker(page));
     if (options.json) for (const view of list) await printJson(context.env, view);
     else if (list.length === 0) await stderr.write("drover: no worker here; start one with 'drover worker'\n");
     else await stdout.write(renderWorkers(list, stdout.isTerminal ? stdout.columns : undefined));

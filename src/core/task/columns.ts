@@ -5,7 +5,16 @@
  */
 import { type AttemptId, attemptId, type TaskId, type WorkflowId, workflowId } from '../../model/ids.ts';
 import { priorityMax } from '../../model/limits.ts';
-import { type Cause, cancelReasons, causes, failReasons, type TaskState, taskStates } from '../../model/states.ts';
+import {
+  type CancelReason,
+  type Cause,
+  cancelReasons,
+  causes,
+  type FailReason,
+  failReasons,
+  type TaskState,
+  taskStates,
+} from '../../model/states.ts';
 import type { TaskSeed, WorkflowRules } from '../change.ts';
 import { Bytes, Integers, Shorts, Times } from '../columns.ts';
 import { StateBlocks, type StateMask } from './state-blocks.ts';
@@ -64,6 +73,7 @@ export class TaskColumns {
     this.#index.set(task, index);
     this.#state.set(task, 0);
     this.blocks.added(task, 0);
+    if (seed.held) this.blocks.marked(task, 'held', 1);
     this.#reason.set(task, 0);
     this.#flags.set(task, taskKinds.indexOf(seed.kind) | (seed.held ? heldBit : 0));
     this.#setPriority(task, seed.priority ?? 0);
@@ -108,6 +118,13 @@ export class TaskColumns {
     return this.#priority.get(task) - priorityMax;
   }
 
+  /** Why it failed, or was or is being cancelled. */
+  reason(task: TaskId): FailReason | CancelReason | undefined {
+    const state = this.state(task);
+    if (state === 'failed') return failReasons[this.#reason.get(task)];
+    return state === 'cancelled' || state === 'cancelling' ? cancelReasons[this.#reason.get(task)] : undefined;
+  }
+
   notBefore(task: TaskId): number {
     return this.#notBefore.get(task);
   }
@@ -147,8 +164,7 @@ export class TaskColumns {
 
   apply(task: TaskId, event: TaskEvent): void {
     if (event.type === 'held') {
-      const flags = this.#flags.get(task);
-      this.#flags.set(task, event.held ? flags | heldBit : flags & ~heldBit);
+      this.#setHeld(task, event.held);
       return;
     }
     if (event.type === 'prioritised') return this.#setPriority(task, event.priority);
@@ -164,7 +180,7 @@ export class TaskColumns {
     if (move.to === 'queued') this.#notBefore.set(task, move.notBefore);
     if (move.to === 'launched' || move.to === 'running') {
       this.#attemptNumber.set(task, move.number);
-      this.#lastAttempt.set(task, move.attempt);
+      this.#setLastAttempt(task, move.attempt);
     }
   }
 
@@ -221,12 +237,24 @@ export class TaskColumns {
     const task = row.id;
     this.setState(task, row.state);
     this.#reason.set(task, row.reason);
-    this.#flags.set(task, (this.#flags.get(task) & kindBits) | (row.held ? heldBit : 0));
+    this.#setHeld(task, row.held);
     this.#setPriority(task, row.priority);
     for (const cause of causes) this.#used[cause].set(task, row.used[cause]);
     this.#attemptNumber.set(task, row.attemptNumber);
-    this.#lastAttempt.set(task, row.lastAttempt);
+    this.#setLastAttempt(task, row.lastAttempt);
     this.#notBefore.set(task, row.notBefore);
+  }
+
+  #setHeld(task: TaskId, held: boolean): void {
+    if (held === this.isHeld(task)) return;
+    this.#flags.set(task, this.#flags.get(task) ^ heldBit);
+    this.blocks.marked(task, 'held', held ? 1 : -1);
+  }
+
+  /** Once there was one, there always is. */
+  #setLastAttempt(task: TaskId, attempt: number): void {
+    if (this.#lastAttempt.get(task) === 0 && attempt !== 0) this.blocks.marked(task, 'attempted', 1);
+    this.#lastAttempt.set(task, attempt);
   }
 
   #setPriority(task: TaskId, priority: number): void {

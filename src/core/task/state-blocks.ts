@@ -1,7 +1,7 @@
 /**
- * How many tasks of each block of consecutive ids are in which state: a search passes over blocks that have none of
- * what it looks for, and totals need no look at any task.
- * 1. The counts of a block sum up to the tasks of it that were added.
+ * How many tasks of each block of consecutive ids are in which state, and how many have a mark: a search passes over
+ * blocks that have none of what it looks for, and totals need no look at any task.
+ * 1. The counts of a block by state sum up to the tasks of it that were added.
  */
 import { taskStates } from '../../model/states.ts';
 
@@ -13,6 +13,10 @@ const stateShift = 4;
 /** States as a set of bits, by their codes. */
 export type StateMask = number;
 export const allStates: StateMask = (1 << taskStates.length) - 1;
+
+/** What a search may need besides a state: that it was ever attempted, that it is held. Their counts follow those of the states. */
+export const marks = { attempted: taskStates.length, held: taskStates.length + 1 } as const;
+export type Mark = keyof typeof marks;
 
 export class StateBlocks {
   #counts = new Uint16Array(1 << stateShift);
@@ -27,6 +31,15 @@ export class StateBlocks {
     const block = (task >>> blockShift) << stateShift;
     (this.#counts[block | from] as number)--;
     (this.#counts[block | to] as number)++;
+  }
+
+  marked(task: number, mark: Mark, by: 1 | -1): void {
+    const at = ((task >>> blockShift) << stateShift) | marks[mark];
+    this.#counts[at] = (this.#counts[at] as number) + by;
+  }
+
+  marksInBlockOf(task: number, mark: Mark): number {
+    return this.#counts[((task >>> blockShift) << stateShift) | marks[mark]] ?? 0;
   }
 
   /** How many of the tasks in the block of that task are in one of the states. */

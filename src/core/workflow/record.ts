@@ -8,6 +8,7 @@ import { type TaskId, taskId, type WorkflowId } from '../../model/ids.ts';
 import { type HaltMode, type TaskState, taskStates, type WorkflowState } from '../../model/states.ts';
 import type { Range, WorkflowRules } from '../change.ts';
 import { AscendingQueue } from '../columns.ts';
+import type { StateMask } from '../task/state-blocks.ts';
 import type { TaskKind } from '../task/view.ts';
 import type { Stop, WorkflowView } from './table.ts';
 
@@ -76,6 +77,10 @@ export class WorkflowRecord {
 
   count(state: TaskState): number {
     return this.#counts[state];
+  }
+
+  countIn(mask: StateMask): number {
+    return taskStates.reduce((sum, state, code) => sum + (((mask >>> code) & 1) === 1 ? this.#counts[state] : 0), 0);
   }
 
   get live(): number {

@@ -18,13 +18,11 @@ const field = (name: string, type: FieldType, about: string, example: string): F
   example,
 });
 
-const words = (name: string, values: readonly string[], about: string, example: string): Field => ({
-  ...field(name, 'enum', about, example),
-  values,
-});
+const words = <const N extends string>(name: N, values: readonly string[], about: string, example: string) =>
+  ({ ...field(name, 'enum', about, example), values }) satisfies Field;
 
 /** Of an attempt, or of a task's last one. */
-const endFields = [
+export const endFields = [
   field('exit', 'integer', 'exit status', 'exit=137'),
   field('signal', 'integer', 'the signal that ended it', 'signal=9'),
   words('outcome', outcomeKinds, 'how it ended', 'outcome=lost,resource'),
@@ -46,9 +44,22 @@ export const taskFields = [
   field('attempts', 'integer', 'how many attempts it has had', 'attempts>=2'),
   field('pendingDependencies', 'integer', 'dependencies that are not met', 'pendingDependencies>0'),
   field('hasContinuations', 'boolean', 'whether other tasks wait for it', 'hasContinuations=true'),
+  field('priority', 'integer', 'the higher, the sooner', 'priority>0'),
   field('createdAt', 'time', 'when its workflow was registered', 'createdAt>-1d'),
   field('name', 'text', 'its label', 'name=train'),
   field('command', 'text', 'its command line', 'command~gzip'),
+  field('tag.*', 'text', 'a label of the user', 'tag.model=x'),
+  field('expectedDuration', 'duration', 'how long it is expected to run', 'expectedDuration<60s'),
+  field('requestedResources.cores', 'number', 'cores that it asks for', 'requestedResources.cores>=2.5'),
+  field('requestedResources.memory', 'bytes', 'memory that it asks for', 'requestedResources.memory>1GB'),
+  field('requestedResources.gpus', 'integer', 'GPUs that it asks for', 'requestedResources.gpus=0'),
+  field('requestedResources.runtime', 'duration', 'time that it asks for', 'requestedResources.runtime<1h'),
+  field(
+    'requestedResources.custom.*',
+    'number',
+    'what it asks for of a resource of the user',
+    'requestedResources.custom.licences>1',
+  ),
   ...endFields.map((one) => ({ ...one, about: `of its last attempt: ${one.about}` })),
 ] as const satisfies FieldTable;
 
@@ -101,3 +112,4 @@ export const filterTables = {
   workflows: workflowFields,
   events: eventFields,
 } as const;
+export type FilteredList = keyof typeof filterTables;

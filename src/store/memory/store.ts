@@ -136,6 +136,12 @@ class MemoryStore implements Store {
     return ids.map((id) => this.#content.attempts.get(id));
   }
 
+  async attemptsFrom(after: number, limit: number, isDescending: boolean): Promise<AttemptRow[]> {
+    const rows = byId(this.#content.attempts);
+    const beyond = isDescending ? rows.filter(({ id }) => id < after).reverse() : rows.filter(({ id }) => id > after);
+    return beyond.slice(0, limit);
+  }
+
   async attemptsBack(last: AttemptId): Promise<AttemptRow[]> {
     const { attempts } = this.#content;
     const found: AttemptRow[] = [];

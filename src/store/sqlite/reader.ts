@@ -125,6 +125,12 @@ export class SqliteReader implements Reader {
     return ids.map((id) => this.#attempt(id));
   }
 
+  async attemptsFrom(after: number, limit: number, isDescending: boolean): Promise<AttemptRow[]> {
+    const [beyond, order] = isDescending ? ['<', 'DESC'] : ['>', 'ASC'];
+    const sql = `SELECT * FROM attempt WHERE id ${beyond} ? ORDER BY id ${order} LIMIT ?`;
+    return this.#all(sql, after, limit).map(attemptRow);
+  }
+
   async attemptsBack(last: AttemptId): Promise<AttemptRow[]> {
     const found: AttemptRow[] = [];
     for (let row = this.#attempt(last); row !== undefined; row = this.#attempt(row.previous)) found.push(row);

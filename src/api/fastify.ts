@@ -1,0 +1,17 @@
+/** What routes say about themselves beyond what Fastify knows: for the document of the API, and for who may ask. */
+import type { FilteredList } from '../protocol/filter/fields.ts';
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** What it does, in a few words. */
+    summary?: string;
+    /** What one has to know beyond that. */
+    description?: string;
+  }
+  interface FastifyContextConfig {
+    /** The list whose fields its query string may filter by. */
+    filters?: FilteredList;
+    /** It has no secrets, and is answered without a token. */
+    isPublic?: true;
+  }
+}
