@@ -15,6 +15,8 @@ export interface ApiOptions {
   readonly version: string;
   /** Constant in time, so that a token can't be found out by measuring. */
   isSame(given: string, expected: string): boolean;
+  /** Short, and never the same for two texts. */
+  digest(text: string): string;
   /** Its limits, and TLS off loopback: who makes it knows how. */
   readonly createServer?: FastifyServerFactory;
   readonly attendance: Attendance;

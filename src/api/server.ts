@@ -1,7 +1,9 @@
 /** The HTTP side of the controller: requests become commands, reads go through views. Nothing here writes rows. */
 import { DroverError } from '../model/errors.ts';
 import { type ApiOptions, type App, makeApp } from './app.ts';
+import { tagReads } from './entity-tags.ts';
 import { asDroverError, bodyOf } from './errors.ts';
+import { registerDocumentation } from './routes/documentation.ts';
 import { registerListRoutes } from './routes/lists.ts';
 import { registerServerRoutes } from './routes/server.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
@@ -10,6 +12,7 @@ import { registerWorkflowRoutes } from './routes/workflows.ts';
 export function createApi(options: ApiOptions): App {
   const app = makeApp(options.createServer);
   app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.isPublic) return;
     const given = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
     if (!options.isSame(given, options.token)) throw new DroverError('not-authorised', 'the token is missing or wrong');
     options.attendance.heard(options.shell.now());
@@ -24,6 +27,8 @@ export function createApi(options: ApiOptions): App {
     if (known.code === 'too-large') reply.removeHeader('connection');
     return reply.code(known.status).send(bodyOf(known));
   });
+  tagReads(app, options.digest);
+  registerDocumentation(app, options.version);
   registerServerRoutes(app, options);
   registerWorkflowRoutes(app, options);
   registerTaskRoutes(app, options);

@@ -2,7 +2,7 @@
  * A controller hosted by a command: it takes the folder's lock, recovers from the store, listens on loopback, and has
  * one worker of its own, which it starts again when it dies.
  */
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
@@ -66,6 +66,8 @@ function isSame(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
+const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
+
 /** The folder is this process's until `release`; whatever fails on the way gives it back. */
 export async function startHost(options: HostOptions, lock = takeLock(options.directory)): Promise<Host> {
   try {
@@ -98,7 +100,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const { isPrivate = false } = options;
   const loopMeter = isPrivate ? undefined : new NodeLoopMeter();
   const means = { shell, attendance, loopMeter, token: tokens.admin, version };
-  const api = createApi({ ...means, isSame, onStop, createServer });
+  const api = createApi({ ...means, isSame, digest, onStop, createServer });
   const links = acceptWorkers(api.server, shell, isPrivate ? undefined : tokens.worker, warn);
   const [url, ...otherUrls] = await listenOn(api, listen, tls !== undefined);
   const certificate = tls === undefined ? {} : { certificate: tls.certificate };

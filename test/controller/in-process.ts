@@ -3,7 +3,7 @@
  * and the files of output are in memory, and the worker's spawner is scripted (scripted-spawner.ts says how tasks go).
  * Clients come over HTTP, the worker over WebSockets, as they do elsewhere (src/main/host.ts).
  */
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Attendance } from '../../src/api/attendance.ts';
 import { createApi } from '../../src/api/server.ts';
@@ -26,6 +26,8 @@ export interface InProcessController {
   readonly shell: ControllerShell;
   /** What clients asked for so far, for example `GET /api/v1/workflows/w1?after=3`. */
   readonly requests: readonly string[];
+  /** Every route there is, with its method. */
+  readonly routes: readonly (readonly [method: string, url: string])[];
   /** What was submitted as this workflow. */
   definitionOf(workflow: WorkflowId): Promise<Definition>;
   /** Ends the worker, then the controller; throws when either logged an error. */
@@ -38,6 +40,7 @@ export interface Definition {
 }
 
 const slots = 4;
+const digest = (text: string): string => hash('sha256', text, 'base64url');
 
 export async function startController(): Promise<InProcessController> {
   const faults: string[] = [];
@@ -58,7 +61,14 @@ export async function startController(): Promise<InProcessController> {
   const shell = await recoverController(world, randomUUID());
   const tokens = { admin: newToken(), worker: newToken() };
   const attendance = new Attendance();
-  const api = createApi({ shell, attendance, token: tokens.admin, version: '1.2.3', isSame: (a, b) => a === b });
+  const api = createApi({
+    shell,
+    attendance,
+    token: tokens.admin,
+    version: '1.2.3',
+    isSame: (a, b) => a === b,
+    digest,
+  });
   const links = acceptLinks(api.server, {
     refuse: () => undefined,
     onTrouble: (_, message) => faults.push(message),
@@ -75,6 +85,7 @@ export async function startController(): Promise<InProcessController> {
     access: { url, token: tokens.admin },
     shell,
     requests,
+    routes: routesOf(api),
     definitionOf: async (workflow) => {
       const tasks = await shell.read((cluster) => [...cluster.workflow(workflow).tasks()]);
       const definitions = await store.definitions(tasks);
@@ -89,6 +100,19 @@ export async function startController(): Promise<InProcessController> {
       mustBeFlawless(faults);
     },
   };
+}
+
+/** As Fastify prints them: a tree, each branch with what its path adds to that of the branch it grows from. */
+function routesOf(api: ReturnType<typeof createApi>): [method: string, url: string][] {
+  const found: [string, string][] = [];
+  const above: string[] = [];
+  for (const line of api.printRoutes({ commonPrefix: false }).split('\n')) {
+    const [, indent = '', part = '', methods = ''] = /^([│ ]*)[├└]── (.*?)(?: \((.*)\))?$/.exec(line) ?? [];
+    if (part === '') continue;
+    above.splice(indent.length / 4, above.length, part);
+    for (const method of methods.split(', ')) if (method !== 'HEAD') found.push([method, above.join('')]);
+  }
+  return found;
 }
 
 function mustBeFlawless(faults: readonly string[]): void {

@@ -20,13 +20,21 @@ const OutputQuery = Type.Object({
 });
 
 export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
-  app.get('/api/v1/tasks/:id', { schema: { params: Reference, response: { 200: TaskDetail } } }, ({ params }) =>
-    detailOf(shell, params.id),
+  app.get(
+    '/api/v1/tasks/:id',
+    { schema: { summary: 'Look at a task and its attempts', params: Reference, response: { 200: TaskDetail } } },
+    ({ params }) => detailOf(shell, params.id),
   );
+  const summaries = {
+    cancel: 'End a task for good',
+    retry: 'Try a task again',
+    hold: 'Keep a task from being started',
+    release: 'Let a held task start',
+  } as const;
   for (const verb of ['cancel', 'retry', 'hold', 'release'] as const) {
     app.post(
       `/api/v1/tasks/:id/${verb}`,
-      { schema: { params: Reference, response: { 200: TaskView } } },
+      { schema: { summary: summaries[verb], params: Reference, response: { 200: TaskView } } },
       async ({ params }) => {
         const task = await shell.read((cluster) => taskOf(cluster, params.id));
         await shell.request({ type: `${verb}-task`, task });
@@ -37,7 +45,14 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
   const PriorityBody = Type.Object({ priority: Priority }, { additionalProperties: false });
   app.post(
     '/api/v1/tasks/:id/priority',
-    { schema: { params: Reference, body: PriorityBody, response: { 200: TaskView } } },
+    {
+      schema: {
+        summary: 'Give a task another priority',
+        params: Reference,
+        body: PriorityBody,
+        response: { 200: TaskView },
+      },
+    },
     async ({ params, body: { priority } }) => {
       const task = await shell.read((cluster) => taskOf(cluster, params.id));
       await shell.request({ type: 'set-priority', task, priority });
@@ -46,7 +61,14 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
   );
   app.get(
     '/api/v1/tasks/:id/output',
-    { schema: { params: Reference, querystring: OutputQuery } },
+    {
+      schema: {
+        summary: 'Read what an attempt wrote',
+        params: Reference,
+        querystring: OutputQuery,
+        produces: 'application/octet-stream',
+      },
+    },
     async ({ params, query }, reply) => {
       const { attempt, number } = await attemptOf(shell, params.id, query.attempt);
       const until = shell.now() + (query.waitMs ?? 0);

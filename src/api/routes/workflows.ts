@@ -2,6 +2,7 @@ import { Type } from '@fastify/type-provider-typebox';
 import type { Request } from '../../controller/messages.ts';
 import type { ControllerShell } from '../../controller/shell.ts';
 import type { Cluster } from '../../core/cluster.ts';
+import { assert } from '../../model/errors.ts';
 import { printWorkflow, type WorkflowId, workflowId } from '../../model/ids.ts';
 import { longPollMsMax } from '../../model/limits.ts';
 import { haltModes, isEndedWorkflow } from '../../model/states.ts';
@@ -28,6 +29,20 @@ async function nextView(
   return workflowView(shell, workflow);
 }
 
+const example = {
+  spec: {
+    ...{ cwd: '/data', shell: '/bin/bash', env: { PATH: '/usr/bin:/bin' }, maxAttempts: 2, terminationMs: 3_000 },
+    ...{ failFast: false, open: false },
+  },
+  batch: {
+    tasks: [
+      { command: 'gzip -k a.txt', tags: { kind: 'pack' } },
+      { command: 'ls -l', priority: 5 },
+    ],
+    edges: [{ parents: [1, 1], children: [2, 2], after: 'success' }],
+  },
+};
+
 export function registerWorkflowRoutes(app: App, { shell }: ApiOptions): void {
   registerDefining(app, shell);
   registerSteering(app, shell);
@@ -37,18 +52,43 @@ export function registerWorkflowRoutes(app: App, { shell }: ApiOptions): void {
 function registerDefining(app: App, shell: ControllerShell): void {
   // With a batch it is the whole workflow, which is closed at once.
   const Body = Type.Object({ spec: WorkflowSpec, batch: Type.Optional(TaskBatch) }, { additionalProperties: false });
-  app.post('/api/v1/workflows', { schema: { body: Body } }, async ({ body: { spec, batch } }) => {
-    const reply = await shell.request(
-      batch === undefined ? { type: 'register', spec } : { type: 'submit', spec, batch },
-    );
-    const workflow = reply.type === 'registered' ? reply.workflow : workflowId(0);
-    return batch === undefined ? { id: printWorkflow(workflow) } : workflowView(shell, workflow);
-  });
-  app.post('/api/v1/workflows/:id/tasks', { schema: { params: Reference, body: TaskBatch } }, async (request) => {
-    const workflow = workflowOf(request.params.id);
-    const reply = await shell.request({ type: 'extend', workflow, batch: request.body });
-    return reply.type === 'extended' ? { firstIndex: reply.firstIndex, count: reply.count } : {};
-  });
+  const Registered = Type.Union([WorkflowView, Type.Object({ id: Type.String() })]);
+  app.post(
+    '/api/v1/workflows',
+    {
+      schema: {
+        summary: 'Register a workflow, or submit a whole one',
+        body: Body,
+        bodyExample: example,
+        response: { 200: Registered },
+      },
+    },
+    async ({ body: { spec, batch } }) => {
+      const reply = await shell.request(
+        batch === undefined ? { type: 'register', spec } : { type: 'submit', spec, batch },
+      );
+      const workflow = reply.type === 'registered' ? reply.workflow : workflowId(0);
+      return batch === undefined ? { id: printWorkflow(workflow) } : workflowView(shell, workflow);
+    },
+  );
+  const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer() });
+  app.post(
+    '/api/v1/workflows/:id/tasks',
+    {
+      schema: {
+        summary: 'Add tasks and edges to a workflow',
+        params: Reference,
+        body: TaskBatch,
+        response: { 200: Extended },
+      },
+    },
+    async (request) => {
+      const workflow = workflowOf(request.params.id);
+      const reply = await shell.request({ type: 'extend', workflow, batch: request.body });
+      assert(reply.type === 'extended', 'what is extended is answered so');
+      return { firstIndex: reply.firstIndex, count: reply.count };
+    },
+  );
 }
 
 function registerSteering(app: App, shell: ControllerShell): void {
@@ -56,27 +96,51 @@ function registerSteering(app: App, shell: ControllerShell): void {
     await shell.request(request);
     return workflowView(shell, workflow);
   };
+  const response = { 200: WorkflowView };
+  const summaries = {
+    close: 'Say that a workflow has all of its tasks',
+    abort: 'Give up a workflow that is being registered',
+    cancel: 'End a workflow for good',
+  } as const;
   for (const type of ['close', 'abort', 'cancel'] as const) {
-    app.post(`/api/v1/workflows/:id/${type}`, { schema: { params: Reference } }, ({ params }) => {
-      const workflow = workflowOf(params.id);
-      return answer(workflow, { type, workflow });
-    });
+    app.post(
+      `/api/v1/workflows/:id/${type}`,
+      { schema: { summary: summaries[type], params: Reference, response } },
+      ({ params }) => {
+        const workflow = workflowOf(params.id);
+        return answer(workflow, { type, workflow });
+      },
+    );
   }
   app.post(
     '/api/v1/workflows/:id/retry',
-    { schema: { params: Reference, response: { 200: RetryResult } } },
+    {
+      schema: {
+        summary: 'Try all failed tasks of a workflow again',
+        params: Reference,
+        response: { 200: RetryResult },
+      },
+    },
     (request) => retryFailed(shell, workflowOf(request.params.id)),
   );
   const HaltBody = Type.Object({ mode: oneOf(haltModes) });
-  app.post('/api/v1/workflows/:id/halt', { schema: { params: Reference, body: HaltBody } }, ({ params, body }) => {
-    const workflow = workflowOf(params.id);
-    return answer(workflow, { type: 'halt', workflow, mode: body.mode });
-  });
+  app.post(
+    '/api/v1/workflows/:id/halt',
+    { schema: { summary: 'Stop a workflow for now', params: Reference, body: HaltBody, response } },
+    ({ params, body }) => {
+      const workflow = workflowOf(params.id);
+      return answer(workflow, { type: 'halt', workflow, mode: body.mode });
+    },
+  );
   const ResumeBody = Type.Object({ how: oneOf(['hot', 'cold']) });
-  app.post('/api/v1/workflows/:id/resume', { schema: { params: Reference, body: ResumeBody } }, ({ params, body }) => {
-    const workflow = workflowOf(params.id);
-    return answer(workflow, { type: 'resume', workflow, how: body.how });
-  });
+  app.post(
+    '/api/v1/workflows/:id/resume',
+    { schema: { summary: 'Go on with a workflow that was halted', params: Reference, body: ResumeBody, response } },
+    ({ params, body }) => {
+      const workflow = workflowOf(params.id);
+      return answer(workflow, { type: 'resume', workflow, how: body.how });
+    },
+  );
 }
 
 async function retryFailed(shell: ControllerShell, workflow: WorkflowId): Promise<RetryResult> {
@@ -97,12 +161,25 @@ function registerReading(app: App, shell: ControllerShell): void {
   });
   app.get(
     '/api/v1/workflows/:id',
-    { schema: { params: Reference, querystring: WaitQuery, response: { 200: WorkflowView } } },
+    {
+      schema: {
+        summary: 'Look at a workflow, or wait for its next change',
+        params: Reference,
+        querystring: WaitQuery,
+        response: { 200: WorkflowView },
+      },
+    },
     ({ params, query }) => nextView(shell, workflowOf(params.id), query.after ?? -1, shell.now() + (query.waitMs ?? 0)),
   );
   app.get(
     '/api/v1/workflows/:id/failures',
-    { schema: { params: Reference, response: { 200: FailureList } } },
+    {
+      schema: {
+        summary: 'Group the failed tasks of a workflow by how they failed',
+        params: Reference,
+        response: { 200: FailureList },
+      },
+    },
     async ({ params }) => ({ groups: await failuresOf(shell, workflowOf(params.id)) }),
   );
 }

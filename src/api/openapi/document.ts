@@ -1,0 +1,169 @@
+/** The API as an OpenAPI 3.1 document, made of the routes as they are registered and of the schemas that they check with. */
+import type { RouteOptions } from 'fastify';
+import { type ErrorCode, errorKinds } from '../../model/errors.ts';
+import { filterTables } from '../../protocol/filter/fields.ts';
+import { fieldTypes } from '../../protocol/filter/types.ts';
+import * as spec from '../../protocol/spec.ts';
+import * as views from '../../protocol/views.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly required?: readonly string[];
+}
+
+const isSchema = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && ('type' in value || 'anyOf' in value);
+
+/** Schemas that have a name of their own, by what they are: one that is used in several places is written once. */
+const namedSchemas = Object.fromEntries(
+  Object.entries({ ...spec, ...views }).filter(([name, value]) => /^[A-Z]/.test(name) && isSchema(value)),
+) as Readonly<Record<string, Json>>;
+const nameByContent = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]));
+
+/** With references where a part has a name. `self` is not replaced by a reference to itself. */
+function linked(value: unknown, self?: string): unknown {
+  if (Array.isArray(value)) return value.map((one) => linked(one));
+  if (typeof value !== 'object' || value === null) return value;
+  const name = isSchema(value) ? nameByContent.get(JSON.stringify(value)) : undefined;
+  if (name !== undefined && name !== self) return { $ref: `#/components/schemas/${name}` };
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, linked(part)]));
+}
+
+export function describeApi(routes: readonly RouteOptions[], version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const path = route.url.replace(/:([A-Za-z]+)/g, '{$1}');
+    for (const method of [route.method].flat()) {
+      if (method === 'HEAD') continue;
+      paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(route, method) };
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Drover',
+      version,
+      description:
+        'Drives herds of shell tasks. Times are ISO-8601 in UTC; what is not there is absent, never null; unknown fields of a body are refused.',
+    },
+    servers: [{ url: '/' }],
+    security: [{ token: [] }],
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'a token of the access file' } },
+      schemas: Object.fromEntries(Object.entries(namedSchemas).map(([name, schema]) => [name, linked(schema, name)])),
+      responses: errorResponses(),
+    },
+  };
+}
+
+const tagOf = ({ url, config }: RouteOptions): string =>
+  config?.isPublic ? 'documentation' : (url.split('/')[3] ?? 'server');
+
+function operationOf(route: RouteOptions, method: string): Json {
+  const { schema = {}, config } = route;
+  const { summary, description, produces = 'application/json' } = schema;
+  return {
+    operationId: operationId(route.url, method),
+    tags: [tagOf(route)],
+    ...(summary === undefined ? {} : { summary }),
+    ...(description === undefined ? {} : { description }),
+    parameters: parametersOf(route),
+    ...bodyOf(route),
+    responses: {
+      200: {
+        description: method === 'GET' ? 'what was asked for' : 'done, and durable',
+        content: { [produces]: { schema: produces === 'application/json' ? answerOf(schema.response) : {} } },
+      },
+      ...(method === 'GET' ? { 304: { description: 'what `If-None-Match` names is still right' } } : {}),
+      ...Object.fromEntries(
+        refusals(route, method).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
+      ),
+    },
+    ...(config?.isPublic ? { security: [] } : {}),
+  };
+}
+
+/** `POST /api/v1/tasks/:id/cancel` is `postTasksIdCancel`. */
+function operationId(url: string, method: string): string {
+  const words = url
+    .split('/')
+    .slice(3)
+    .flatMap((part) => part.replace(':', '').split(/[^A-Za-z0-9]+/));
+  const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1);
+  return method.toLowerCase() + words.filter(Boolean).map(capital).join('');
+}
+
+const answerOf = (response: unknown): unknown => linked((response as { 200?: unknown } | undefined)?.[200] ?? {});
+
+function parametersOf({ url, schema = {}, config }: RouteOptions): Json[] {
+  const ids = [...url.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name);
+  const example = url.includes('/workers/') ? 'k3' : url.includes('/tasks/:') ? 'w3.14' : 'w3';
+  return [
+    ...ids.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' }, example })),
+    ...inQuery(schema.querystring as ObjectSchema | undefined),
+    ...(config?.filters === undefined ? [] : filterTables[config.filters].map(asParameter)),
+  ];
+}
+
+function inQuery(query: ObjectSchema | undefined): Json[] {
+  return Object.entries(query?.properties ?? {}).map(([name, { description, ...schema }]) => ({
+    ...{ name, in: 'query', required: query?.required?.includes(name) ?? false },
+    ...(description === undefined ? {} : { description }),
+    schema: linked(schema),
+  }));
+}
+
+/** A field of a filter: `exit>1` has its operator where OpenAPI knows only `=`, so the others are named. */
+function asParameter({
+  name,
+  type,
+  about,
+  example,
+  values,
+}: (typeof filterTables)['tasks'][number] & { values?: readonly string[] }): Json {
+  const { operators, expects } = fieldTypes[type];
+  const words = values === undefined ? expects : values.join(', ');
+  return {
+    ...{ name, in: 'query', required: false, schema: { type: 'string' } },
+    description: `Filter: ${about}. Compared by ${operators.join(' ')}; ${words}. For example \`${example}\`.`,
+  };
+}
+
+function bodyOf({ schema = {} }: RouteOptions): Json {
+  const { body, consumes = [], bodyExample } = schema;
+  if (body === undefined) return {};
+  const example = bodyExample === undefined ? {} : { example: bodyExample };
+  const byType = (body as { content?: Readonly<Record<string, { schema: unknown }>> }).content;
+  const schemas = byType ?? { 'application/json': { schema: body } };
+  const content = Object.entries(schemas).map(
+    ([type, of]) => [type, { schema: linked(of.schema), ...example }] as const,
+  );
+  const streams = consumes.map((type) => [type, { schema: {} }] as const);
+  return { requestBody: { required: true, content: Object.fromEntries([...content, ...streams]) } };
+}
+
+/** What may go wrong with any request of that kind. */
+function refusals({ url, config }: RouteOptions, method: string): number[] {
+  if (config?.isPublic) return [500];
+  const ofBody = method === 'GET' ? [] : [409, 413];
+  return [400, 401, ...(url.includes(':') ? [404] : []), ...ofBody, 500, 503];
+}
+
+function errorResponses(): Json {
+  const byStatus = new Map<number, string[]>();
+  for (const code of Object.keys(errorKinds) as ErrorCode[]) {
+    const { status, hint } = errorKinds[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), `\`${code}\`: ${hint}`]);
+  }
+  const schema = { $ref: '#/components/schemas/ErrorBody' };
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      { description: codes.join('; '), content: { 'application/json': { schema } } },
+    ]),
+  );
+}
