@@ -3,6 +3,7 @@ import { DroverError } from '../model/errors.ts';
 import { type ApiOptions, type App, makeApp } from './app.ts';
 import { tagReads } from './entity-tags.ts';
 import { asDroverError, bodyOf } from './errors.ts';
+import { registerBulkRoutes } from './routes/bulk.ts';
 import { registerDocumentation } from './routes/documentation.ts';
 import { registerListRoutes } from './routes/lists.ts';
 import { registerServerRoutes } from './routes/server.ts';
@@ -33,5 +34,6 @@ export function createApi(options: ApiOptions): App {
   registerWorkflowRoutes(app, options);
   registerTaskRoutes(app, options);
   registerListRoutes(app, options);
+  registerBulkRoutes(app, options);
   return app;
 }

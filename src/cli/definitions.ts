@@ -1,21 +1,36 @@
 /** The commands, their options and their help. */
 import type { Command } from 'commander';
+import { priorityMax } from '../model/limits.ts';
 import type { LogOptions } from './commands/logs.ts';
 import type { ListOptions } from './commands/ls.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
-import type { CommonOptions } from './context.ts';
 import type { ExecutionOptions } from './execution.ts';
-import { cancelHelp, logsHelp, lsHelp, programHelp, resumeHelp, runHelp, showHelp } from './help.ts';
+import {
+  cancelHelp,
+  holdHelp,
+  logsHelp,
+  lsHelp,
+  priorityHelp,
+  programHelp,
+  releaseHelp,
+  resumeHelp,
+  runHelp,
+  showHelp,
+} from './help.ts';
+import type { ManyOptions } from './many.ts';
 import {
   addInputs,
+  bulkDryRunOption,
   dirOption,
   type Given,
   integer,
   jsonOption,
   type Perform,
   quietOption,
+  signedInteger,
   slotsOption,
+  whereOption,
 } from './options.ts';
 import { defineServerCommands } from './server-definitions.ts';
 
@@ -29,6 +44,7 @@ export function defineCommands(program: Command, given: Given, perform: Perform)
   defineShow(program, given, perform);
   defineLogs(program, given, perform);
   defineCancel(program, given, perform);
+  defineSteering(program, given, perform);
   defineServerCommands(program, given, perform);
 }
 
@@ -71,6 +87,7 @@ function defineLs(program: Command, { env }: Given, perform: Perform): void {
     .summary('list workflows')
     .description('Lists workflows, the newest first.')
     .option('-n, --limit <n>', 'at most so many', integer(1), 20)
+    .addOption(whereOption('only those that match'))
     .addOption(jsonOption('a workflow a line, as JSON'))
     .addOption(dirOption(env))
     .addHelpText('after', lsHelp)
@@ -86,6 +103,7 @@ function defineShow(program: Command, { env }: Given, perform: Perform): void {
     .description('Shows a workflow with its tasks, or a task with its attempts: times, exits, CPU, peak memory.')
     .argument('<id>', 'a workflow or a task')
     .option('--state <list>', 'only tasks in these states, for example failed,running')
+    .addOption(whereOption('only tasks that match'))
     .option('-n, --limit <n>', 'at most so many tasks', integer(1), 50)
     .option('--after <index>', 'only tasks beyond this one', integer(0))
     .addOption(jsonOption('as one JSON object'))
@@ -117,11 +135,43 @@ function defineCancel(program: Command, { env }: Given, perform: Perform): void 
     .command('cancel')
     .summary('end workflows or tasks for good')
     .description('Kills what runs of a workflow or a task, and drops what is left. It can not be resumed.')
-    .argument('<id...>', 'workflows and tasks')
+    .argument('[id...]', 'workflows and tasks')
+    .addOption(whereOption('instead of ids: all tasks that match'))
+    .addOption(bulkDryRunOption())
     .addOption(jsonOption('an answer a line, as JSON'))
     .addOption(dirOption(env))
     .addHelpText('after', cancelHelp)
-    .action((ids: string[], options: CommonOptions) =>
+    .action((ids: string[], options: ManyOptions) =>
       perform(async (context) => (await import('./commands/cancel.ts')).cancel(context, ids, options)),
     );
+}
+
+function defineSteering(program: Command, given: Given, perform: Perform): void {
+  const define = (name: string, summary: string, description: string, help: string): Command =>
+    program.command(name).summary(summary).description(description).addHelpText('after', help);
+  const withTasks = (command: Command): Command =>
+    command
+      .argument('[task...]', 'tasks')
+      .addOption(whereOption('instead of tasks: all that match'))
+      .addOption(bulkDryRunOption())
+      .addOption(jsonOption('an answer a line, as JSON'))
+      .addOption(dirOption(given.env));
+  withTasks(
+    define('hold', 'keep tasks from being started', 'Keeps tasks that wait from being started.', holdHelp),
+  ).action((tasks: string[], options: ManyOptions) =>
+    perform(async (context) => (await import('./commands/steer.ts')).hold(context, tasks, options)),
+  );
+  withTasks(define('release', 'let held tasks start', 'Lets tasks start that were held.', releaseHelp)).action(
+    (tasks: string[], options: ManyOptions) =>
+      perform(async (context) => (await import('./commands/steer.ts')).release(context, tasks, options)),
+  );
+  const command = define(
+    'priority',
+    'give tasks another priority',
+    `Gives tasks a priority from -${priorityMax} to ${priorityMax}, the higher the sooner; 0 is that of all others.`,
+    priorityHelp,
+  ).argument('<priority>', 'a whole number', signedInteger(priorityMax));
+  withTasks(command).action((value: number, tasks: string[], options: ManyOptions) =>
+    perform(async (context) => (await import('./commands/steer.ts')).priority(context, value, tasks, options)),
+  );
 }

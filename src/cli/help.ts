@@ -48,12 +48,14 @@ export const lsHelp = `
 Examples:
   drover ls
   drover ls --json -n 1 | jq .state
+  drover ls --where 'state=failed&createdAt>-7d'
 `;
 
 export const showHelp = `
 Examples:
   drover show w3
   drover show w3 --state failed
+  drover show w3 --where 'exit=137&wall>10m'
   drover show w3.7       a task: its command, and how each attempt went
 `;
 
@@ -68,6 +70,32 @@ export const cancelHelp = `
 Examples:
   drover cancel w3
   drover cancel w4.1 w4.2 w5
+  drover cancel --where 'workflow=w3&state=queued&tag.model=x' --dry-run
+`;
+
+const filterHelp = `
+A filter is clauses joined by &, for example state, workflow, exit, host, tag.NAME, command~TEXT, attempts>1,
+startedAt>-1h, requestedResources.memory>1GB. A field that is none is answered with the nearest ones.
+`;
+
+export const holdHelp = `${filterHelp}
+Examples:
+  drover hold w3.7
+  drover hold --where 'workflow=w3&state=queued,waiting'
+`;
+
+export const releaseHelp = `${filterHelp}
+Examples:
+  drover release w3.7 w3.8
+  drover release --where 'workflow=w3&held=true'
+`;
+
+export const priorityHelp = `${filterHelp}
+A negative one comes after --: drover priority -- -5 w3.7
+
+Examples:
+  drover priority 10 w3.7
+  drover priority 10 --where 'tag.owner=me' --dry-run
 `;
 
 export const submitHelp = `
@@ -94,6 +122,7 @@ Without a server, 'drover resume ID' repeats what failed.
 Examples:
   drover retry w3 --failed
   drover retry w3.7 w3.9
+  drover retry --where 'state=failed&exit=137&host=n1'
 `;
 
 export const serverHelp = `

@@ -77,6 +77,10 @@ export type WorkerAction = (typeof workerActions)[number];
 export const quietOption = () => new Option('-q, --quiet', 'no progress and no result; a summary only of failures');
 export const jsonOption = (text: string) => new Option('--json', text);
 
+export const whereOption = (text: string) =>
+  new Option('--where <filter>', `${text}, for example 'state=failed&exit=137'`).argParser(filled);
+export const bulkDryRunOption = () => new Option('--dry-run', 'with --where: only say how many');
+
 /** Here '' would mean the current directory, and comes from a variable that is not set. */
 export function filled(text: string): string {
   if (text !== '') return text;
@@ -94,6 +98,14 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
     if (/^\d+$/.test(text) && value >= min && value <= max) return value;
     const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
     throw new InvalidArgumentError(`It is a whole number, ${range}.`);
+  };
+}
+
+export function signedInteger(most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^[+-]?\d+$/.test(text) && Math.abs(value) <= most) return value;
+    throw new InvalidArgumentError(`It is a whole number, -${most} to ${most}.`);
   };
 }
 

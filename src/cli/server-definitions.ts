@@ -11,6 +11,7 @@ import type { ExecutionOptions } from './execution.ts';
 import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } from './help.ts';
 import {
   addInputs,
+  bulkDryRunOption,
   dirOption,
   filled,
   type Given,
@@ -21,6 +22,7 @@ import {
   shard,
   slotsOption,
   type WorkerAction,
+  whereOption,
   workerActions,
 } from './options.ts';
 
@@ -69,9 +71,11 @@ function defineRetry(program: Command, { env }: Given, perform: Perform): void {
     .command('retry')
     .summary('try failed tasks again, on a running server')
     .description('Tries failed tasks again, and what was cancelled because of them; does not wait for them.')
-    .usage('[options] TASK…\n       drover retry [options] --failed ID…')
-    .argument('<id...>', 'tasks; with --failed, workflows')
+    .usage('[options] TASK…\n       drover retry [options] --failed ID…\n       drover retry [options] --where FILTER')
+    .argument('[id...]', 'tasks; with --failed, workflows')
     .option('--failed', 'all failed tasks of the workflows')
+    .addOption(whereOption('instead of ids: all tasks that match'))
+    .addOption(bulkDryRunOption())
     .addOption(jsonOption('an answer a line, as JSON'))
     .addOption(dirOption(env))
     .addHelpText('after', retryHelp)
@@ -145,6 +149,7 @@ function defineWorkers(program: Command, { env }: Given, perform: Perform): void
     .summary('list the workers of a running server')
     .description('Lists the workers of the running controller.')
     .option('--all', 'those that are gone, too')
+    .addOption(whereOption('only those that match'))
     .addOption(jsonOption('a worker a line, as JSON'))
     .addOption(dirOption(env))
     .addHelpText('after', workersHelp)

@@ -1,4 +1,6 @@
 /** What goes into the controller's reactor and what comes out of it. Everything from outside is one of these inputs. */
+import type { StateMask } from '../core/task/state-blocks.ts';
+import type { Steering } from '../core/task/steering.ts';
 import type { DroverError } from '../model/errors.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { HaltMode, OutputStream } from '../model/states.ts';
@@ -19,6 +21,13 @@ export type Request =
   | { readonly type: 'resume'; readonly workflow: WorkflowId; readonly how: 'hot' | 'cold' }
   | { readonly type: 'cancel-task' | 'retry-task' | 'hold-task' | 'release-task'; readonly task: TaskId }
   | { readonly type: 'set-priority'; readonly task: TaskId; readonly priority: number }
+  /** The same for many tasks, as many as one turn takes, and only those that are in one of these states. */
+  | {
+      readonly type: 'steer-tasks';
+      readonly tasks: readonly TaskId[];
+      readonly steering: Steering;
+      readonly mask: StateMask;
+    }
   /** Tries failed tasks beyond an index again, as many as one turn takes. */
   | { readonly type: 'retry-failed'; readonly workflow: WorkflowId; readonly after: number }
   /** A host that takes over from one that died halts what was going on, so that nothing starts unasked. */
@@ -45,8 +54,19 @@ export type Reply =
   | { readonly type: 'interrupted'; readonly workflows: readonly WorkflowId[] }
   /** `next`: where to go on; absent when all were looked at. */
   | { readonly type: 'retried'; readonly count: number; readonly next?: number }
+  | ({ readonly type: 'tasks-steered' } & TasksSteered)
   /** Live output; `undefined` when the store has it, or will have it. */
   | { readonly type: 'output'; readonly live: LiveOutput | undefined };
+
+/** What became of the first `taken` of the tasks. */
+export interface TasksSteered {
+  readonly taken: number;
+  readonly changed: number;
+  /** Those that were so already. */
+  readonly unchanged: number;
+  /** By state. */
+  readonly refused: Readonly<Record<string, number>>;
+}
 
 export interface LiveOutput {
   readonly data: Uint8Array;

@@ -17,6 +17,7 @@ import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { TaskDefinition } from '../store/store.ts';
 import type { Effect, Reply, Request } from './messages.ts';
 import { kindOf } from './task-kind.ts';
+import { steerTasks } from './task-steering.ts';
 import { administer } from './worker-administration.ts';
 import type { WorkerSessions } from './worker-sessions.ts';
 
@@ -76,6 +77,8 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'set-priority':
       turn.mustTask(request.task, { type: 'prioritise', priority: request.priority }, 'definer');
       return done;
+    case 'steer-tasks':
+      return { type: 'tasks-steered', ...steerTasks(turn, request.tasks, request.steering, request.mask) };
     case 'retry-failed':
       return retryFailed(turn, request.workflow, request.after);
     case 'halt-interrupted':

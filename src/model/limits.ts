@@ -109,6 +109,8 @@ export const queryLimits = {
   valuesMax: 200,
   whereCharactersMax: 10_000,
 } as const;
+/** What one request does to tasks that match a filter, and one turn of it; the client goes on where it ended. */
+export const bulkLimits = { tasksAtOnce: 2_000, tasksMax: 100_000, msMax: 20_000 } as const;
 /** How long a read may wait for news. */
 export const longPollMsMax = 30_000;
 

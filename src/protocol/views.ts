@@ -219,6 +219,19 @@ export type EventList = Omit<Static<typeof EventList>, 'events'> & { events: Eve
 export const RetryResult = Type.Object({ retried: count, workflow: WorkflowView });
 export type RetryResult = Static<typeof RetryResult>;
 
+/** What became of the tasks that matched. In a dry run: what would. */
+export const BulkResult = Type.Object({
+  matched: count,
+  changed: count,
+  /** Those that were so already. */
+  unchanged: count,
+  /** Those that it is not allowed for, by their state. */
+  refused: Type.Record(Type.String(), count),
+  /** There is more to do: give it as `cursor` to go on. */
+  next: Type.Optional(Type.String()),
+});
+export type BulkResult = Static<typeof BulkResult>;
+
 export const ErrorBody = Type.Object({
   error: Type.Object({
     code: Type.String(),

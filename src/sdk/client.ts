@@ -4,6 +4,7 @@ import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import {
   type AttemptList,
   type AttemptView,
+  type BulkResult,
   type EventList,
   type EventView,
   type FailureList,
@@ -29,6 +30,17 @@ export interface OutputQuery {
   readonly follow?: boolean;
   /** Told of bytes that are lost: their worker ended before the controller had them, or their file is gone. */
   readonly onMissing?: (bytes: number) => void;
+}
+
+export type BulkVerb = 'cancel' | 'retry' | 'hold' | 'release' | 'priority';
+
+export interface BulkOptions {
+  /** Which tasks; without it `all` has to be said. */
+  readonly where?: string;
+  readonly all?: true;
+  readonly dryRun?: boolean;
+  /** For `priority`. */
+  readonly priority?: number;
 }
 
 type Query = Readonly<Record<string, string | number | undefined>>;
@@ -228,6 +240,25 @@ export class Client {
 
   setPriority(task: string, priority: number): Promise<TaskView> {
     return this.change(`tasks/${task}/priority`, { priority });
+  }
+
+  /**
+   * The same to all tasks that match, or with `dryRun` how many that would be. However many there are: the controller
+   * does some with each answer, and what was done stays done if one of them does not come.
+   */
+  async steerTasks(verb: BulkVerb, options: BulkOptions): Promise<BulkResult> {
+    const total: BulkResult = { matched: 0, changed: 0, unchanged: 0, refused: {} };
+    for (let cursor: string | undefined; ; ) {
+      const part = await this.change<BulkResult>(`tasks/bulk/${verb}`, { ...options, cursor });
+      total.matched += part.matched;
+      total.changed += part.changed;
+      total.unchanged += part.unchanged;
+      for (const [state, count] of Object.entries(part.refused)) {
+        total.refused[state] = (total.refused[state] ?? 0) + count;
+      }
+      cursor = part.next;
+      if (cursor === undefined) return total;
+    }
   }
 
   /** The bytes as the task wrote them, piece by piece: what is there now or, with `follow`, all until its end. */

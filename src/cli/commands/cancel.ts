@@ -2,14 +2,18 @@
 import { isEndedTask, type WorkflowState } from '../../model/states.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type Answer, answerEach } from '../answers.ts';
-import { type CommonOptions, type Context, withClient } from '../context.ts';
+import { type Context, withClient } from '../context.ts';
 import { amount } from '../display/text.ts';
+import { checkMany, type ManyOptions, steerMany } from '../many.ts';
 import { type Named, named } from '../reference.ts';
 
-export function cancel(context: Context, names: readonly string[], options: CommonOptions): Promise<number> {
+export async function cancel(context: Context, names: readonly string[], options: ManyOptions): Promise<number> {
+  checkMany('cancel', names, options);
   const targets = names.map(named);
   return withClient(context, options, (client) =>
-    answerEach(context.env, options, targets, (target) => cancelOne(client, target)),
+    options.where === undefined
+      ? answerEach(context.env, options, targets, (target) => cancelOne(client, target))
+      : steerMany(context, client, 'cancel', options),
   );
 }
 

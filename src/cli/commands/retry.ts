@@ -2,20 +2,24 @@
 import { DroverError } from '../../model/errors.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type Answer, answerEach } from '../answers.ts';
-import { type CommonOptions, type Context, withLiveClient } from '../context.ts';
+import { type Context, withLiveClient } from '../context.ts';
 import { amount } from '../display/text.ts';
+import { checkMany, type ManyOptions, steerMany } from '../many.ts';
 import { type Named, named } from '../reference.ts';
 
-export interface RetryOptions extends CommonOptions {
+export interface RetryOptions extends ManyOptions {
   readonly failed?: boolean;
 }
 
 export async function retry(context: Context, names: readonly string[], options: RetryOptions): Promise<number> {
+  checkMany('retry', names, options);
   const targets = names.map((name) => checked(named(name), options));
   return withLiveClient(context, options, (client) =>
-    answerEach(context.env, options, targets, ({ workflow, task }) =>
-      task === undefined ? retryFailed(client, workflow) : retryTask(client, task),
-    ),
+    options.where === undefined
+      ? answerEach(context.env, options, targets, ({ workflow, task }) =>
+          task === undefined ? retryFailed(client, workflow) : retryTask(client, task),
+        )
+      : steerMany(context, client, 'retry', options),
   );
 }
 
