@@ -8,6 +8,8 @@ import type { LoopMeter } from '../platform/env.ts';
 import './fastify.ts';
 import type { Attendance } from './attendance.ts';
 import { answerBroken, asDroverError, bodyOf } from './errors.ts';
+import { mediaConstraint } from './media.ts';
+import { refusalOf } from './validation.ts';
 
 export interface ApiOptions {
   readonly shell: ControllerShell;
@@ -33,6 +35,8 @@ export const makeApp = (createServer: ApiOptions['createServer']) =>
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
     clientErrorHandler: answerBroken,
+    routerOptions: { constraints: { media: mediaConstraint } },
+    schemaErrorFormatter: (errors, part) => refusalOf(errors, part),
     frameworkErrors: (error, _, reply) => {
       const known = asDroverError(error);
       reply.raw.writeHead(known.status, { 'content-type': 'application/json' }).end(JSON.stringify(bodyOf(known)));

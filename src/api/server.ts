@@ -6,6 +6,7 @@ import { asDroverError, bodyOf } from './errors.ts';
 import { registerBulkRoutes } from './routes/bulk.ts';
 import { registerDocumentation } from './routes/documentation.ts';
 import { registerListRoutes } from './routes/lists.ts';
+import { registerNdjsonRoutes } from './routes/ndjson.ts';
 import { registerServerRoutes } from './routes/server.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
 import { registerWorkflowRoutes } from './routes/workflows.ts';
@@ -33,6 +34,7 @@ export function createApi(options: ApiOptions): App {
   registerServerRoutes(app, options);
   registerWorkflowRoutes(app, options);
   registerTaskRoutes(app, options);
+  registerNdjsonRoutes(app, options);
   registerListRoutes(app, options);
   registerBulkRoutes(app, options);
   return app;

@@ -11,6 +11,10 @@ export const turnPauseMs = 50;
 export const submitTasksMax = 4_000;
 /** A submission request's body. One command may take most of it. */
 export const submitBodyBytesMax = 16 * 1024 * 1024;
+/** One line of a submission that is a stream: the longest command, escaped, and what is said besides. */
+export const ndjsonLineBytesMax = 8 * 1024 * 1024;
+/** What such a stream makes durable at a time, about, in characters of commands. */
+export const ndjsonBatchCharactersMax = 1024 * 1024;
 /** A command line. Beyond the kernel's 128 KiB for one argument it is run from a file. */
 export const commandBytesMax = 1024 * 1024;
 /** The environment that a workflow brings along. */

@@ -37,7 +37,8 @@ export function describeApi(routes: readonly RouteOptions[], version: string): J
     const path = route.url.replace(/:([A-Za-z]+)/g, '{$1}');
     for (const method of [route.method].flat()) {
       if (method === 'HEAD') continue;
-      paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(route, method) };
+      const key = method.toLowerCase();
+      paths[path] = { ...paths[path], [key]: merged(paths[path]?.[key], operationOf(route, method)) };
     }
   }
   return {
@@ -57,6 +58,22 @@ export function describeApi(routes: readonly RouteOptions[], version: string): J
       schemas: Object.fromEntries(Object.entries(namedSchemas).map(([name, schema]) => [name, linked(schema, name)])),
       responses: errorResponses(),
     },
+  };
+}
+
+interface WithBody {
+  readonly description?: string;
+  readonly requestBody?: { readonly content: Json };
+}
+
+/** Routes that differ in the type of their body are one operation, which takes either. */
+function merged(known: Json | undefined, added: Json): Json {
+  if (known === undefined) return added;
+  const [first, second] = [known as WithBody, added as WithBody];
+  return {
+    ...known,
+    description: [first.description, second.description].filter(Boolean).join(' '),
+    requestBody: { required: true, content: { ...first.requestBody?.content, ...second.requestBody?.content } },
   };
 }
 
@@ -135,13 +152,9 @@ function asParameter({
 
 function bodyOf({ schema = {} }: RouteOptions): Json {
   const { body, consumes = [], bodyExample } = schema;
-  if (body === undefined) return {};
+  if (body === undefined && consumes.length === 0) return {};
   const example = bodyExample === undefined ? {} : { example: bodyExample };
-  const byType = (body as { content?: Readonly<Record<string, { schema: unknown }>> }).content;
-  const schemas = byType ?? { 'application/json': { schema: body } };
-  const content = Object.entries(schemas).map(
-    ([type, of]) => [type, { schema: linked(of.schema), ...example }] as const,
-  );
+  const content = body === undefined ? [] : [['application/json', { schema: linked(body), ...example }] as const];
   const streams = consumes.map((type) => [type, { schema: {} }] as const);
   return { requestBody: { required: true, content: Object.fromEntries([...content, ...streams]) } };
 }

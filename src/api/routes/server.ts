@@ -82,7 +82,7 @@ function registerWorkerRoutes(app: App, shell: ControllerShell): void {
       },
     );
   }
-  const Stop = Type.Object({ now: Type.Boolean() });
+  const Stop = Type.Object({ now: Type.Boolean() }, { additionalProperties: false });
   app.post(
     '/api/v1/workers/:id/stop',
     { schema: { summary: 'End a worker, now or when it has nothing left', params: Reference, body: Stop, response } },
@@ -92,7 +92,10 @@ function registerWorkerRoutes(app: App, shell: ControllerShell): void {
       return view(id);
     },
   );
-  const Slots = Type.Object({ slots: Type.Integer({ minimum: 1, maximum: slotsMax }) });
+  const Slots = Type.Object(
+    { slots: Type.Integer({ minimum: 1, maximum: slotsMax }) },
+    { additionalProperties: false },
+  );
   app.post(
     '/api/v1/workers/:id/slots',
     { schema: { summary: 'Let a worker run more or fewer at a time', params: Reference, body: Slots, response } },

@@ -123,7 +123,7 @@ function registerSteering(app: App, shell: ControllerShell): void {
     },
     (request) => retryFailed(shell, workflowOf(request.params.id)),
   );
-  const HaltBody = Type.Object({ mode: oneOf(haltModes) });
+  const HaltBody = Type.Object({ mode: oneOf(haltModes) }, { additionalProperties: false });
   app.post(
     '/api/v1/workflows/:id/halt',
     { schema: { summary: 'Stop a workflow for now', params: Reference, body: HaltBody, response } },
@@ -132,7 +132,7 @@ function registerSteering(app: App, shell: ControllerShell): void {
       return answer(workflow, { type: 'halt', workflow, mode: body.mode });
     },
   );
-  const ResumeBody = Type.Object({ how: oneOf(['hot', 'cold']) });
+  const ResumeBody = Type.Object({ how: oneOf(['hot', 'cold']) }, { additionalProperties: false });
   app.post(
     '/api/v1/workflows/:id/resume',
     { schema: { summary: 'Go on with a workflow that was halted', params: Reference, body: ResumeBody, response } },
