@@ -24,7 +24,7 @@ import { build } from 'esbuild';
 const root = resolve(import.meta.dirname, '..');
 const target = join(root, '.bundle');
 const stamp = join(target, 'stamp');
-const programs = ['cli', 'worker', 'spawner'];
+const programs = ['cli', 'worker', 'spawner', 'client'];
 
 /** CommonJS packages inside an ES module still call `require` for Node's own modules. */
 const requireForCommonJs = [

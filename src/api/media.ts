@@ -1,6 +1,4 @@
 /** Routes by the type of a request's body: one path takes a document or, as NDJSON, a stream of lines. */
-import type { IncomingMessage } from 'node:http';
-
 export const ndjsonType = 'application/x-ndjson';
 
 /** A constraint of Fastify's router. Without a route for that type, the one without a constraint is taken. */
@@ -14,7 +12,7 @@ export const mediaConstraint = {
       set: (media: string, handler: Handler): void => void handlers.set(media, handler),
     };
   },
-  deriveConstraint: ({ headers }: IncomingMessage): string =>
+  deriveConstraint: ({ headers }: { readonly headers: { readonly 'content-type'?: string | undefined } }): string =>
     headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? '',
   validate: () => true,
 } as const;

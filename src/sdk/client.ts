@@ -1,6 +1,6 @@
 /** The API of a controller, typed. Owns no state: any number of clients may talk to one controller. */
 import type { HaltMode } from '../model/states.ts';
-import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
+import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import {
   type AttemptList,
   type AttemptView,
@@ -113,7 +113,7 @@ export class Client {
     return this.change(`workflows/${workflow}/retry`);
   }
 
-  retryTask(task: string): Promise<TaskView> {
+  retryTask(task: string): Promise<TaskDetail> {
     return this.change(`tasks/${task}/retry`);
   }
 
@@ -129,6 +129,32 @@ export class Client {
 
   extend(workflow: string, batch: TaskBatch): Promise<{ readonly firstIndex: number; readonly count: number }> {
     return this.change(`workflows/${workflow}/tasks`, batch);
+  }
+
+  /**
+   * The same as a stream, of any length that a minute suffices for. Indices of edges count all tasks of the workflow; an
+   * edge comes before its first child, or directly after it. A refusal has `details.line`, and `details.nextIndex` from
+   * where to go on.
+   */
+  async extendByLines(
+    workflow: string,
+    lines: AsyncIterable<TaskSpec | EdgeSpec> | Iterable<TaskSpec | EdgeSpec>,
+  ): Promise<{ readonly firstIndex: number; readonly count: number; readonly lines: number }> {
+    const { body } = await this.transport.postLines(path(`workflows/${workflow}/tasks`, {}), lines);
+    return parseJson(body) as { firstIndex: number; count: number; lines: number };
+  }
+
+  /** A whole workflow as a stream: registered, filled and closed; or, where a line is refused, aborted. */
+  async submitByLines(
+    spec: WorkflowSpec,
+    lines: AsyncIterable<TaskSpec | EdgeSpec> | Iterable<TaskSpec | EdgeSpec>,
+  ): Promise<WorkflowView> {
+    async function* all(): AsyncGenerator<unknown, void> {
+      yield spec;
+      yield* lines;
+    }
+    const { body } = await this.transport.postLines(path('workflows', {}), all());
+    return parseJson(body) as WorkflowView;
   }
 
   close(workflow: string): Promise<WorkflowView> {
@@ -225,20 +251,20 @@ export class Client {
     return this.read(`tasks/${task}`, {});
   }
 
-  cancelTask(task: string): Promise<TaskView> {
+  cancelTask(task: string): Promise<TaskDetail> {
     return this.change(`tasks/${task}/cancel`);
   }
 
   /** Keeps a task from being started until it is released. */
-  holdTask(task: string): Promise<TaskView> {
+  holdTask(task: string): Promise<TaskDetail> {
     return this.change(`tasks/${task}/hold`);
   }
 
-  releaseTask(task: string): Promise<TaskView> {
+  releaseTask(task: string): Promise<TaskDetail> {
     return this.change(`tasks/${task}/release`);
   }
 
-  setPriority(task: string, priority: number): Promise<TaskView> {
+  setPriority(task: string, priority: number): Promise<TaskDetail> {
     return this.change(`tasks/${task}/priority`, { priority });
   }
 

@@ -93,16 +93,27 @@ export class Transport {
     return this.request('POST', path, JSON.stringify(content), answerMsMax);
   }
 
-  private async request(method: string, path: string, content: string | undefined, msMax: number): Promise<Reply> {
-    const { ok, status, headers, body } = await this.exchange(path, {
+  /** Sends lines of JSON as they come, no faster than the controller takes them. */
+  postLines(path: string, lines: AsyncIterable<unknown> | Iterable<unknown>): Promise<Reply> {
+    const body = ReadableStream.from(encodedLines(lines));
+    // Half duplex: the answer comes after the last line, or before it if one was refused.
+    const init = { method: 'POST', headers: { 'content-type': 'application/x-ndjson' }, body, duplex: 'half' };
+    return this.send(path, init as RequestInit);
+  }
+
+  private request(method: string, path: string, content: string | undefined, msMax: number): Promise<Reply> {
+    return this.send(path, {
       method,
-      headers: {
-        authorization: `Bearer ${this.access.token}`,
-        ...(content === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(content === undefined ? {} : { body: content }),
-      redirect: 'error',
+      ...(content === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: content }),
       signal: AbortSignal.timeout(msMax),
+    });
+  }
+
+  private async send(path: string, init: RequestInit): Promise<Reply> {
+    const { ok, status, headers, body } = await this.exchange(path, {
+      ...init,
+      headers: { authorization: `Bearer ${this.access.token}`, ...(init.headers as Record<string, string>) },
+      redirect: 'error',
     });
     if (!ok) throw this.refusal(status, body);
     return { headers, body };
@@ -134,6 +145,21 @@ export class Transport {
     }
     return new DroverError(status < 500 ? 'bad-input' : 'bug', message, { hint, details: { ...details, code } });
   }
+}
+
+/** Many to a piece: a piece of its own for each line would be most of the work. */
+const pieceCharacters = 64 * 1024;
+
+async function* encodedLines(lines: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<Uint8Array, void> {
+  const encoder = new TextEncoder();
+  let text = '';
+  for await (const line of lines) {
+    text += `${JSON.stringify(line)}\n`;
+    if (text.length < pieceCharacters) continue;
+    yield encoder.encode(text);
+    text = '';
+  }
+  if (text !== '') yield encoder.encode(text);
 }
 
 const absences: readonly ErrorCode[] = ['controller-unreachable', 'controller-stopping'];

@@ -6,7 +6,7 @@ import { longPollMsMax } from '../../model/limits.ts';
 import { outputStreams } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { Priority } from '../../protocol/spec.ts';
-import { outputHeaders, TaskDetail, TaskView } from '../../protocol/views.ts';
+import { outputHeaders, TaskDetail } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { readOutput } from '../output.ts';
 import { taskOf } from '../reference.ts';
@@ -34,7 +34,7 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
   for (const verb of ['cancel', 'retry', 'hold', 'release'] as const) {
     app.post(
       `/api/v1/tasks/:id/${verb}`,
-      { schema: { summary: summaries[verb], params: Reference, response: { 200: TaskView } } },
+      { schema: { summary: summaries[verb], params: Reference, response: { 200: TaskDetail } } },
       async ({ params }) => {
         const task = await shell.read((cluster) => taskOf(cluster, params.id));
         await shell.request({ type: `${verb}-task`, task });
@@ -50,7 +50,7 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
         summary: 'Give a task another priority',
         params: Reference,
         body: PriorityBody,
-        response: { 200: TaskView },
+        response: { 200: TaskDetail },
       },
     },
     async ({ params, body: { priority } }) => {

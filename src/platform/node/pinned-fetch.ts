@@ -1,5 +1,7 @@
 /** `fetch` for a server of which one has the certificate: nothing else is trusted, and its name does not matter. */
 import { Agent, request } from 'node:https';
+import { Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
 
 export function pinnedFetch(certificate: string): typeof fetch {
   const agent = new Agent({ keepAlive: true, ca: certificate, checkServerIdentity: () => undefined });
@@ -19,6 +21,10 @@ export function pinnedFetch(certificate: string): typeof fetch {
         }
       });
       call.on('error', reject);
-      call.end(init.body ?? undefined);
+      if (init.body instanceof ReadableStream)
+        Readable.fromWeb(init.body as WebStream)
+          .on('error', reject)
+          .pipe(call);
+      else call.end(init.body ?? undefined);
     });
 }
