@@ -3,6 +3,7 @@ import { DroverError } from '../model/errors.ts';
 import { type ApiOptions, type App, makeApp } from './app.ts';
 import { tagReads } from './entity-tags.ts';
 import { asDroverError, bodyOf } from './errors.ts';
+import { parseJsonBody } from './json-body.ts';
 import { registerBulkRoutes } from './routes/bulk.ts';
 import { registerDocumentation } from './routes/documentation.ts';
 import { registerListRoutes } from './routes/lists.ts';
@@ -13,6 +14,9 @@ import { registerWorkflowRoutes } from './routes/workflows.ts';
 
 export function createApi(options: ApiOptions): App {
   const app = makeApp(options.createServer);
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) =>
+    parseJsonBody(body),
+  );
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isPublic) return;
     const given = request.headers.authorization?.replace(/^Bearer /, '') ?? '';

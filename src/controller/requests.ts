@@ -1,10 +1,12 @@
 /** What clients ask for, as operations on the cluster. A request is answered only when what it did is durable. */
 
+import type { TaskSeed } from '../core/change.ts';
 import { retryTask } from '../core/task/retrying.ts';
 import type { Turn } from '../core/turn.ts';
 import {
   abortWorkflow,
   cancelWorkflow,
+  checkExtension,
   closeWorkflow,
   extendWorkflow,
   registerWorkflow,
@@ -46,6 +48,7 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'submit':
       return submit(context, request.spec, request.batch);
     case 'extend':
+      checkCommands(request.batch);
       return extend(context, request.workflow, request.batch);
     case 'close':
       closeWorkflow(turn, request.workflow);
@@ -97,15 +100,12 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
   }
 }
 
-/** What is refused leaves an aborted workflow, as it does when a definer registers and then fails. */
+/** Checked as a whole before any of it is done: what is refused leaves nothing behind. */
 function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch): Reply {
+  checkCommands(batch);
+  checkExtension('the workflow', 0, batch.tasks.length, batch.edges);
   const workflow = register(context, spec);
-  try {
-    extend(context, workflow, batch);
-  } catch (error) {
-    abortWorkflow(context.turn, workflow);
-    throw error;
-  }
+  extend(context, workflow, batch);
   closeWorkflow(context.turn, workflow);
   return { type: 'registered', workflow };
 }
@@ -124,21 +124,28 @@ function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Work
   return workflow;
 }
 
-function extend({ turn, collected }: RequestContext, workflow: WorkflowId, { tasks, edges }: TaskBatch): Reply {
-  tasks.forEach((task, offset) => {
-    if (task.command === undefined || Buffer.byteLength(task.command) <= commandBytesMax) return;
+function checkCommands({ tasks }: TaskBatch): void {
+  tasks.forEach(({ command }, offset) => {
+    if (command === undefined || Buffer.byteLength(command) <= commandBytesMax) return;
     throw new DroverError(
       'too-large',
       `task ${offset + 1} of the batch: its command has more than ${commandBytesMax} bytes`,
     );
   });
-  const seeds = tasks.map((spec) => ({
+}
+
+const seedsOf = ({ tasks }: TaskBatch): TaskSeed[] =>
+  tasks.map((spec) => ({
     kind: kindOf(spec),
     ...(spec.held === undefined ? {} : { held: spec.held }),
     ...(spec.maxAttempts === undefined ? {} : { maxAttempts: spec.maxAttempts }),
     ...(spec.until === undefined ? {} : { until: spec.until }),
     ...(spec.priority === undefined ? {} : { priority: spec.priority }),
   }));
+
+function extend({ turn, collected }: RequestContext, workflow: WorkflowId, batch: TaskBatch): Reply {
+  const { tasks, edges } = batch;
+  const seeds = seedsOf(batch);
   const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges });
   tasks.forEach((spec, offset) => {
     collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });

@@ -26,6 +26,14 @@ export function registerWorkflow(turn: Turn, rules: WorkflowRules): WorkflowId {
   return workflow;
 }
 
+/** Refuses what can't be added to a workflow that has so many tasks. */
+export function checkExtension(name: string, size: number, added: number, edges: readonly IndexedEdges[]): void {
+  const last = size + added;
+  if (last > workflowTasksMax)
+    throw new DroverError('too-large', `${name} would have more than ${workflowTasksMax} tasks`);
+  for (const edge of edges) checkEdges(edge, size + 1, last);
+}
+
 /** Returns the first new task's id and index. */
 export function extendWorkflow(
   turn: Turn,
@@ -36,11 +44,7 @@ export function extendWorkflow(
   const record = turn.cluster.workflow(workflow);
   const first = taskId(turn.cluster.tasks.size + 1);
   const firstIndex = record.size + 1;
-  const lastIndex = record.size + seeds.length;
-  if (lastIndex > workflowTasksMax) {
-    throw new DroverError('too-large', `${printWorkflow(workflow)} would have more than ${workflowTasksMax} tasks`);
-  }
-  for (const edge of edges) checkEdges(edge, firstIndex, lastIndex);
+  checkExtension(printWorkflow(workflow), record.size, seeds.length, edges);
   turn.emit({ type: 'tasks-added', workflow, first, firstIndex, seeds });
   for (const { parents, children, after } of edges) {
     for (const from of record.ranges(...parents)) {
