@@ -122,12 +122,13 @@ describe('a whole workflow in one request', () => {
     });
   });
 
-  it('is aborted whole when its batch is refused', () => {
+  it('leaves nothing behind when its batch is refused', () => {
     const bench = new Bench();
     const edges = [{ parents: [2, 2], children: [1, 1], after: 'any' }] as const;
     const batch = { tasks: [{ command: 'a' }, { command: 'b' }], edges: [...edges] as never };
     expect(bench.request({ type: 'submit', spec, batch })).toMatchObject({ type: 'refuse' });
-    expect(bench.cluster.workflow(w1).state).toBe('aborted');
+    expect(bench.cluster.workflows.size).toBe(0);
+    expect(bench.cluster.tasks.size).toBe(0);
   });
 });
 
