@@ -1,12 +1,13 @@
 /**
- * Writes docs/STATE-MACHINES.md from the tables of src/core, so that the picture can't differ from the code.
- * `--check` only says whether the file is up to date.
+ * Writes docs/STATE-MACHINES.md from the tables of src/core, and the tables of docs/API.md from those of filters, so that
+ * neither can differ from the code. `--check` only says whether they are up to date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { attemptTable } from '../src/core/attempt/table.ts';
 import { taskTable } from '../src/core/task/table.ts';
 import { workflowTable } from '../src/core/workflow/table.ts';
+import { withFieldTables } from './api-fields.ts';
 
 type AnyTable = Readonly<
   Record<string, Readonly<Record<string, { readonly by: readonly string[]; readonly to: readonly string[] }>>>
@@ -54,17 +55,25 @@ const text = [
   section('Workflow', workflowTable),
 ].join('\n');
 
-if (process.argv.includes('--check')) {
-  let present = '';
+const present = (file: string): string => {
   try {
-    present = readFileSync(path, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch {
     // A missing file is a stale one.
+    return '';
   }
-  if (present !== text) {
-    process.stderr.write('docs/STATE-MACHINES.md is stale: run `npm run diagrams`\n');
-    process.exit(1);
+};
+
+const apiPath = join(import.meta.dirname, '..', 'docs', 'API.md');
+const generated = [
+  [path, text],
+  [apiPath, withFieldTables(present(apiPath))],
+] as const;
+
+for (const [file, content] of generated) {
+  if (!process.argv.includes('--check')) writeFileSync(file, content);
+  else if (present(file) !== content) {
+    process.stderr.write(`docs/${basename(file)} is stale: run \`npm run diagrams\`\n`);
+    process.exitCode = 1;
   }
-} else {
-  writeFileSync(path, text);
 }
