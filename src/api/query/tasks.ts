@@ -19,10 +19,13 @@ export async function taskPage(shell: ControllerShell, filter: Filter, query: Li
   const plan = planTasks(filter);
   const { after, isDescending, limit: most } = page;
   const { tasks, reached } = await selectTasks(shell, plan, { after, isDescending, most });
+  const isWhole = after === undefined && reached === undefined;
   return {
     tasks: await renderAll(shell, plan, tasks, projection),
     ...page.next(reached),
-    ...(query.count ? { count: await countTasks(shell, plan) } : {}),
+    ...(query.count
+      ? { count: isWhole ? { matched: tasks.length, isExact: true } : await countTasks(shell, plan) }
+      : {}),
   };
 }
 
