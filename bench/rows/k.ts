@@ -18,6 +18,8 @@ const msMax = 120_000;
 const filters = [
   ...['', 'state=done', 'state=queued', 'state=failed', 'held=true', 'priority>0&state=queued'],
   ...['workflow=w1&index>900000', 'exit=0', 'exit=137', 'host=nowhere', 'attempts>0&startedAt>-1h'],
+  // A look at every task in memory.
+  ...['hasContinuations=true', 'pendingDependencies>0'],
   ...['tag.model=x', 'tag.model=never', 'command~99999', 'requestedResources.memory>1GB&expectedDuration<60s'],
 ];
 

@@ -95,8 +95,12 @@ export const mayBeInBlockOf = ({ mask, marks }: TaskPlan, { tasks }: Cluster, ta
 export const needsRows = ({ byDefinition, byAttempt }: TaskPlan): boolean =>
   byDefinition.length > 0 || byAttempt.length > 0;
 
-export const passesInMemory = (plan: TaskPlan, cluster: Cluster, task: TaskId): boolean =>
-  cluster.tasks.isIn(task, plan.mask) && plan.inMemory.every((test) => test(cluster, task));
+/** Called for up to a million tasks in a request: a plain loop takes half as long as `every`. */
+export function passesInMemory({ mask, inMemory }: TaskPlan, cluster: Cluster, task: TaskId): boolean {
+  if (!cluster.tasks.isIn(task, mask)) return false;
+  for (const test of inMemory) if (!test(cluster, task)) return false;
+  return true;
+}
 
 /** Where tasks that match can be: of the named tasks, else of the named workflows, else anywhere. In ascending order. */
 export function rangesOf({ filter }: TaskPlan, cluster: Cluster): Range[] {

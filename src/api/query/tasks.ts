@@ -63,7 +63,7 @@ async function countTasks(shell: ControllerShell, plan: TaskPlan): Promise<Count
     return { matched: tasks.length, isExact: reached === undefined };
   }
   let [matched, looks, after] = [0, 0, 0];
-  for (; looks < queryLimits.tasksMax; await breath()) {
+  for (; looks < queryLimits.countedTasksMax; await breath()) {
     const range = { after, isDescending: false, foundMax: Number.POSITIVE_INFINITY, looksMax: queryLimits.tasksAtOnce };
     const walked = await shell.read((cluster) => walkTasks(plan, cluster, range));
     matched += walked.found.length;
