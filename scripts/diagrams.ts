@@ -1,6 +1,7 @@
 /**
- * Writes docs/STATE-MACHINES.md from the tables of src/core, and the tables of docs/API.md from those of filters, so that
- * neither can differ from the code. `--check` only says whether they are up to date.
+ * Writes docs/STATE-MACHINES.md from the tables of src/core, the tables of docs/API.md from those of filters, and what the
+ * document of the API says of schemas from their comments, so that none can differ from the code. `--check` only says
+ * whether they are up to date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -8,6 +9,7 @@ import { attemptTable } from '../src/core/attempt/table.ts';
 import { taskTable } from '../src/core/task/table.ts';
 import { workflowTable } from '../src/core/workflow/table.ts';
 import { withFieldTables } from './api-fields.ts';
+import { schemaComments } from './schema-comments.ts';
 
 type AnyTable = Readonly<
   Record<string, Readonly<Record<string, { readonly by: readonly string[]; readonly to: readonly string[] }>>>
@@ -65,15 +67,17 @@ const present = (file: string): string => {
 };
 
 const apiPath = join(import.meta.dirname, '..', 'docs', 'API.md');
+const commentsPath = join(import.meta.dirname, '..', 'src', 'api', 'openapi', 'descriptions.json');
 const generated = [
   [path, text],
   [apiPath, withFieldTables(present(apiPath))],
+  [commentsPath, `${JSON.stringify(schemaComments(), null, 2)}\n`],
 ] as const;
 
 for (const [file, content] of generated) {
   if (!process.argv.includes('--check')) writeFileSync(file, content);
   else if (present(file) !== content) {
-    process.stderr.write(`docs/${basename(file)} is stale: run \`npm run diagrams\`\n`);
+    process.stderr.write(`${basename(file)} is stale: run \`npm run diagrams\`\n`);
     process.exitCode = 1;
   }
 }

@@ -61,6 +61,15 @@ describe('the document of the API', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
+  it('says of schemas and their fields what their comments say', () => {
+    const { TaskView, Counts } = document.components.schemas as Record<
+      string,
+      { properties: Record<string, object>; description?: string }
+    >;
+    expect(TaskView?.properties.command).toMatchObject({ description: 'Absent for a barrier or another join.' });
+    expect(Counts?.description).toContain('Tasks with a command');
+  });
+
   it('names the fields of every filter', () => {
     for (const [list, fields] of Object.entries(filterTables)) {
       const named = document.paths[`/api/v1/${list}`]?.get?.parameters.map(({ name }) => name);

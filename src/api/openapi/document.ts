@@ -5,6 +5,7 @@ import { filterTables } from '../../protocol/filter/fields.ts';
 import { fieldTypes } from '../../protocol/filter/types.ts';
 import * as spec from '../../protocol/spec.ts';
 import * as views from '../../protocol/views.ts';
+import descriptions from './descriptions.json' with { type: 'json' };
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -31,6 +32,27 @@ function linked(value: unknown, self?: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, linked(part)]));
 }
 
+/** With what the sources say of the schema and of its fields. */
+function described(schema: Json, name: string): Json {
+  const { '': about, ...fields } =
+    (descriptions as Readonly<Record<string, Readonly<Record<string, string>>>>)[name] ?? {};
+  const properties = Object.entries((schema.properties ?? {}) as Readonly<Record<string, Json>>);
+  return {
+    ...schema,
+    ...(about === undefined ? {} : { description: about }),
+    ...(properties.length === 0
+      ? {}
+      : {
+          properties: Object.fromEntries(
+            properties.map(([key, one]) => [
+              key,
+              fields[key] === undefined ? one : { ...one, description: fields[key] },
+            ]),
+          ),
+        }),
+  };
+}
+
 export function describeApi(routes: readonly RouteOptions[], version: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
@@ -55,7 +77,9 @@ export function describeApi(routes: readonly RouteOptions[], version: string): J
     paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'a token of the access file' } },
-      schemas: Object.fromEntries(Object.entries(namedSchemas).map(([name, schema]) => [name, linked(schema, name)])),
+      schemas: Object.fromEntries(
+        Object.entries(namedSchemas).map(([name, schema]) => [name, described(linked(schema, name) as Json, name)]),
+      ),
       responses: errorResponses(),
     },
   };
