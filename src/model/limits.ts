@@ -95,6 +95,8 @@ export const reconnectMs = { first: 50, max: 1_000 } as const;
 /** Rows of one page that a client may ask for. */
 export const pageRowsMax = 1_000;
 export const pageRowsDefault = 100;
+/** Commands of a page, in characters: one that is beyond it ends early. A single command may take an eighth of it. */
+export const pageCharactersMax = 8 * 1024 * 1024;
 /** What one request for a page looks at before it answers with a short one: so much takes some ten ms. */
 export const queryLimits = {
   /** Tasks in memory, and how many of them at a time, so that nobody else waits for more than about a millisecond. */
@@ -105,6 +107,8 @@ export const queryLimits = {
   /** Rows of the store that a filter makes necessary, and how many at a time. */
   rowsMax: 4_000,
   rowsAtOnce: 500,
+  /** Definitions, each of which may have a command of a megabyte. */
+  definitionsAtOnce: 50,
   /** Specifications of workflows, each with its environment. */
   specsMax: 1_000,
   specsAtOnce: 50,

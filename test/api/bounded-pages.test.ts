@@ -1,6 +1,6 @@
 /** Pages where there is more to look at than one request may: a real controller in this process. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { queryLimits } from '../../src/model/limits.ts';
+import { commandBytesMax, queryLimits } from '../../src/model/limits.ts';
 import type { TaskSpec } from '../../src/protocol/spec.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { type InProcessController, startController } from '../controller/in-process.ts';
@@ -60,4 +60,20 @@ it('an operation goes over all of them, however many requests the filter takes',
   const result = await client.steerTasks('priority', { where: 'tag.rare=yes', priority: 3 });
   expect(result).toEqual({ matched: 3, changed: 3, unchanged: 0, refused: {} });
   expect((await client.tasks({ where: 'priority=3' })).tasks.map(({ index }) => index)).toEqual(rare);
+});
+
+it('a page of very long commands is cut where it would become too large', async () => {
+  const command = 'z'.repeat(commandBytesMax);
+  await client.submitByLines(
+    plainSpec,
+    Array.from({ length: 120 }, () => ({ command, held: true as const })),
+  );
+  const where = 'workflow=w2';
+  const page = await client.tasks({ where, limit: 1_000 });
+  expect(page.tasks.length).toBeLessThan(120);
+  expect(page.next).toBeDefined();
+  const indices: number[] = [];
+  for await (const { index } of client.eachTask({ where, limit: 1_000 })) indices.push(index);
+  expect(indices).toEqual(Array.from({ length: 120 }, (_, at) => at + 1));
+  expect((await client.tasks({ where, limit: 1_000, fields: ['id'] })).tasks).toHaveLength(120);
 });

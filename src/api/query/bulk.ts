@@ -38,10 +38,9 @@ export async function steerMatching(
       isDescending: false,
       most: bulkLimits.tasksAtOnce,
     });
-    const ids = tasks.map(({ task }) => task);
-    result.matched += ids.length;
-    if (isDryRun) add(result, await foresee(shell, ids, steering));
-    else await steer(shell, plan, ids, steering, result);
+    result.matched += tasks.length;
+    if (isDryRun) add(result, await foresee(shell, tasks, steering));
+    else await steer(shell, plan, tasks, steering, result);
     if (reached === undefined) return result;
     after = reached;
     await breath();

@@ -6,20 +6,12 @@ import type { ControllerShell } from '../../controller/shell.ts';
 import type { AttemptRow } from '../../core/attempt/record.ts';
 import { type AttemptId, attemptId, type TaskId } from '../../model/ids.ts';
 import { queryLimits } from '../../model/limits.ts';
-import type { TaskDefinition } from '../../store/store.ts';
 import { breath } from './breath.ts';
 import { needsRows, type TaskPlan } from './task-plan.ts';
 import { walkTasks } from './task-walk.ts';
 
-export interface SelectedTask {
-  readonly task: TaskId;
-  /** As far as the filter needed them. */
-  readonly definition?: TaskDefinition;
-  readonly last?: AttemptRow | undefined;
-}
-
 export interface Selection {
-  readonly tasks: readonly SelectedTask[];
+  readonly tasks: readonly TaskId[];
   /** The last task that was decided on; undefined when there are no more. */
   readonly reached: number | undefined;
 }
@@ -36,7 +28,7 @@ export async function selectTasks(
   { after, isDescending, most }: SelectionOptions,
 ): Promise<Selection> {
   const { tasksMax, tasksAtOnce, rowsMax, rowsAtOnce } = queryLimits;
-  const found: SelectedTask[] = [];
+  const found: TaskId[] = [];
   // One more than was asked for tells whether there are more.
   const wanted = most + 1;
   let [position, looks, rows] = [after, 0, 0];
@@ -46,7 +38,7 @@ export async function selectTasks(
       walkTasks(plan, cluster, { after: position, isDescending, foundMax, looksMax: tasksAtOnce }),
     );
     found.push(...(await passing(shell, plan, walked.found)));
-    if (found.length > most) return { tasks: found.slice(0, most), reached: found[most - 1]?.task };
+    if (found.length > most) return { tasks: found.slice(0, most), reached: found[most - 1] };
     if (walked.reached === undefined) return { tasks: found, reached: undefined };
     position = walked.reached;
     looks += walked.looks;
@@ -57,20 +49,21 @@ export async function selectTasks(
 }
 
 /** Those that pass by their rows. Definitions first: they lie side by side. */
-async function passing(shell: ControllerShell, plan: TaskPlan, tasks: readonly TaskId[]): Promise<SelectedTask[]> {
-  let selected: SelectedTask[] = tasks.map((task) => ({ task }));
+async function passing(shell: ControllerShell, plan: TaskPlan, tasks: readonly TaskId[]): Promise<readonly TaskId[]> {
+  let selected = tasks;
   if (plan.byDefinition.length > 0) {
-    selected = (await shell.store.definitions(tasks))
-      .filter(({ spec }) => plan.byDefinition.every((test) => test(spec)))
-      .map((definition) => ({ task: definition.id, definition }));
+    const passed: TaskId[] = [];
+    for (let from = 0; from < tasks.length; from += queryLimits.definitionsAtOnce) {
+      const definitions = await shell.store.definitions(tasks.slice(from, from + queryLimits.definitionsAtOnce));
+      for (const { id: task, spec } of definitions) {
+        if (plan.byDefinition.every((test) => test(spec))) passed.push(task);
+      }
+    }
+    selected = passed;
   }
   if (plan.byAttempt.length === 0 || selected.length === 0) return selected;
-  const last = await lastAttempts(
-    shell,
-    selected.map(({ task }) => task),
-  );
-  const withLast = selected.map((one, at) => ({ ...one, last: last[at] }));
-  return shell.read((cluster) => withLast.filter((one) => plan.byAttempt.every((test) => test(one.last, cluster))));
+  const last = await lastAttempts(shell, selected);
+  return shell.read((cluster) => selected.filter((_, at) => plan.byAttempt.every((test) => test(last[at], cluster))));
 }
 
 /** The stored row of each task's last attempt. */

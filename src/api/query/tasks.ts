@@ -1,6 +1,7 @@
 /** A page of tasks. */
 import type { ControllerShell } from '../../controller/shell.ts';
-import { queryLimits } from '../../model/limits.ts';
+import type { TaskId } from '../../model/ids.ts';
+import { pageCharactersMax, queryLimits } from '../../model/limits.ts';
 import type { Filter } from '../../protocol/filter/language.ts';
 import { type CountView, type TaskList, TaskView } from '../../protocol/views.ts';
 import { renderTask } from '../render.ts';
@@ -8,7 +9,7 @@ import { breath } from './breath.ts';
 import { type ListQuery, pageOf } from './list-query.ts';
 import { type Projection, projectionOf } from './projection.ts';
 import { countAtHand, needsRows, passesInMemory, planTasks, type TaskPlan } from './task-plan.ts';
-import { lastAttempts, type SelectedTask, selectTasks } from './task-selection.ts';
+import { lastAttempts, selectTasks } from './task-selection.ts';
 import { walkTasks } from './task-walk.ts';
 
 const names = Object.keys(TaskView.properties) as (keyof TaskView)[];
@@ -20,32 +21,52 @@ export async function taskPage(shell: ControllerShell, filter: Filter, query: Li
   const { after, isDescending, limit: most } = page;
   const { tasks, reached } = await selectTasks(shell, plan, { after, isDescending, most });
   const isWhole = after === undefined && reached === undefined;
+  const { views, cutAt } = await renderAll(shell, plan, tasks, projection);
   return {
-    tasks: await renderAll(shell, plan, tasks, projection),
-    ...page.next(reached),
+    tasks: views,
+    ...page.next(cutAt ?? reached),
     ...(query.count
       ? { count: isWhole ? { matched: tasks.length, isExact: true } : await countTasks(shell, plan) }
       : {}),
   };
 }
 
-/** One that has meanwhile left the states asked for is left out: a page has nothing that its filter excludes. */
+/**
+ * One that has meanwhile left the states asked for is left out: a page has nothing that its filter excludes. `cutAt` is
+ * the last task of a page that would have become too large.
+ */
 async function renderAll(
   shell: ControllerShell,
   plan: TaskPlan,
-  selected: readonly SelectedTask[],
+  tasks: readonly TaskId[],
+  projection: Projection<TaskView>,
+): Promise<{ readonly views: TaskView[]; readonly cutAt?: number | undefined }> {
+  const views: TaskView[] = [];
+  let characters = 0;
+  for (let from = 0; from < tasks.length; from += queryLimits.definitionsAtOnce) {
+    const slice = tasks.slice(from, from + queryLimits.definitionsAtOnce);
+    const rendered = await renderSlice(shell, plan, slice, projection);
+    views.push(...rendered);
+    for (const { command } of rendered) characters += command?.length ?? 0;
+    const isLast = from + slice.length >= tasks.length;
+    if (characters > pageCharactersMax && !isLast) return { views, cutAt: slice.at(-1) };
+  }
+  return { views };
+}
+
+async function renderSlice(
+  shell: ControllerShell,
+  plan: TaskPlan,
+  tasks: readonly TaskId[],
   projection: Projection<TaskView>,
 ): Promise<TaskView[]> {
-  const ids = selected.map(({ task }) => task);
-  const hasDefinitions = plan.byDefinition.length > 0;
   const isDefined = projection.has('name', 'command', 'requestedResources', 'expectedDurationMs', 'tags');
-  const definitions = isDefined && !hasDefinitions ? await shell.store.definitions(ids) : undefined;
-  const last = projection.has('outcome') ? await lastAttempts(shell, ids) : undefined;
+  const definitions = isDefined ? await shell.store.definitions(tasks) : [];
+  const last = projection.has('outcome') ? await lastAttempts(shell, tasks) : [];
   return shell.read((cluster) =>
-    selected.flatMap(({ task, definition }, at) => {
+    tasks.flatMap((task, at) => {
       if (!passesInMemory(plan, cluster, task)) return [];
-      const defined = definition ?? definitions?.[at] ?? { spec: {} };
-      return [projection.of(renderTask(cluster, task, defined, last?.[at]))];
+      return [projection.of(renderTask(cluster, task, definitions[at] ?? { spec: {} }, last[at]))];
     }),
   );
 }
