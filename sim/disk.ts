@@ -82,6 +82,7 @@ export class Disk {
       outputPieces: (attempt) => store.outputPieces(attempt),
       outputEnd: () => store.outputEnd(),
       history: (after, limit) => store.history(after, limit),
+      tokens: () => store.tokens(),
     };
   }
 

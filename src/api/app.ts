@@ -3,17 +3,23 @@
 import { Type, type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
 import { type FastifyServerFactory, fastify } from 'fastify';
 import type { ControllerShell } from '../controller/shell.ts';
-import { submitBodyBytesMax } from '../model/limits.ts';
+import { steeringBodyBytesMax } from '../model/limits.ts';
 import type { LoopMeter } from '../platform/env.ts';
 import type { Attendance } from './attendance.ts';
 import { answerBroken, asDroverError, bodyOf } from './errors.ts';
+import type { Gate, Identity } from './gate.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks. Of one who may remain unknown it is not set. */
+    identity: Identity;
+  }
+}
 
 export interface ApiOptions {
   readonly shell: ControllerShell;
-  readonly token: string;
+  readonly gate: Gate;
   readonly version: string;
-  /** Constant in time, so that a token can't be found out by measuring. */
-  isSame(given: string, expected: string): boolean;
   /** Its limits, and TLS off loopback: who makes it knows how. */
   readonly createServer?: FastifyServerFactory;
   readonly attendance: Attendance;
@@ -24,7 +30,7 @@ export interface ApiOptions {
 
 export const makeApp = (createServer: ApiOptions['createServer']) =>
   fastify({
-    bodyLimit: submitBodyBytesMax,
+    bodyLimit: steeringBodyBytesMax,
     forceCloseConnections: true,
     // Schemas name every property that is read, and refuse others; to search each body for two of them takes as long as parsing it.
     onProtoPoisoning: 'ignore',

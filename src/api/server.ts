@@ -1,18 +1,16 @@
 /** The HTTP side of the controller: requests become commands, reads go through views. Nothing here writes rows. */
 import { DroverError } from '../model/errors.ts';
+import { accessTo, mustBeAllowed } from './access.ts';
 import { type ApiOptions, type App, makeApp } from './app.ts';
 import { asDroverError, bodyOf } from './errors.ts';
 import { registerServerRoutes } from './routes/server.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
+import { registerTokenRoutes } from './routes/tokens.ts';
 import { registerWorkflowRoutes } from './routes/workflows.ts';
 
 export function createApi(options: ApiOptions): App {
   const app = makeApp(options.createServer);
-  app.addHook('onRequest', async (request) => {
-    const given = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
-    if (!options.isSame(given, options.token)) throw new DroverError('not-authorised', 'the token is missing or wrong');
-    options.attendance.heard(options.shell.now());
-  });
+  registerAccess(app, options);
   app.setNotFoundHandler(async (request, reply) => {
     const error = new DroverError('bad-input', `there is no ${request.method} ${request.url}`);
     return reply.code(404).send(bodyOf(error));
@@ -26,5 +24,23 @@ export function createApi(options: ApiOptions): App {
   registerServerRoutes(app, options);
   registerWorkflowRoutes(app, options);
   registerTaskRoutes(app, options);
+  registerTokenRoutes(app, options);
   return app;
+}
+
+/** Before any route is registered: each is to have its rule, and who asks is known before anything is read of a body. */
+function registerAccess(app: App, { gate, attendance, shell }: ApiOptions): void {
+  app.addHook('onRoute', (route) => {
+    const [method = 'GET'] = [route.method].flat();
+    const limit = accessTo(method, route.url)?.bodyBytesMax;
+    if (limit !== undefined) route.bodyLimit ??= limit;
+  });
+  app.addHook('onRequest', async (request) => {
+    const { url: route } = request.routeOptions;
+    const access = route === undefined ? undefined : accessTo(request.method, route);
+    if (access?.grant === 'open') return;
+    request.identity = gate.identify(request.headers.authorization);
+    if (!request.is404) mustBeAllowed(request.identity.role, access, `${request.method} ${route}`);
+    attendance.heard(shell.now());
+  });
 }

@@ -98,7 +98,8 @@ Examples:
 
 export const serverHelp = `
 The server runs no task itself: 'drover worker' does, here or elsewhere. While it is up, 'drover run' and the
-other commands join it. Who has its access file, .drover/access.json, may do anything with it. When it ends,
+other commands join it. Who has its access file, .drover/access.json, may do anything with it; 'drover token'
+makes others, which may do less. When it ends,
 workers go on with what they run for a while, and the next server takes over. Its log is
 .drover/logs/controller.log, a JSON object a line.
 
@@ -126,4 +127,17 @@ export const workersHelp = `
 Examples:
   drover workers
   drover workers --all --json | jq .state
+`;
+
+export const tokenHelp = `
+Roles: read looks; submit also submits, cancels and retries; worker runs tasks; admin may do anything.
+A token is used by an access file that has it (--access), or instead of the access file's own as $DROVER_TOKEN, or
+in a file that $DROVER_TOKEN_FILE names; never as an argument, which everybody on the machine could read.
+
+Examples:
+  drover token add --role submit --name ci --expires 30d
+  drover token add --role worker --access > worker-access.json     for 'drover worker --access FILE' elsewhere
+  DROVER_TOKEN_FILE=~/ci.token drover submit tasks.txt
+  drover token ls
+  drover token revoke t3
 `;

@@ -97,7 +97,7 @@ export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: stri
   };
 }
 
-function duration(minMs: number, maxMs = 10 * 366 * 86_400_000): (text: string) => number {
+export function duration(minMs: number, maxMs = 10 * 366 * 86_400_000): (text: string) => number {
   return (text) => {
     const value = parseDurationMs(text);
     if (value !== undefined && value >= minMs && value <= maxMs) return value;

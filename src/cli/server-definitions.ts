@@ -23,6 +23,7 @@ import {
   type WorkerAction,
   workerActions,
 } from './options.ts';
+import { defineToken } from './token-definitions.ts';
 
 export function defineServerCommands(program: Command, given: Given, perform: Perform): void {
   defineSubmit(program, given, perform);
@@ -31,6 +32,7 @@ export function defineServerCommands(program: Command, given: Given, perform: Pe
   defineServer(program, given, perform);
   defineWorker(program, given, perform);
   defineWorkers(program, given, perform);
+  defineToken(program, given, perform);
 }
 
 function defineSubmit(program: Command, { env, sources }: Given, perform: Perform): void {

@@ -5,6 +5,8 @@ import type { HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { FromWorker, ToWorker } from '../protocol/worker.ts';
 import type { Batch } from '../store/store.ts';
+import type { TokenRow } from '../store/token-row.ts';
+import type { NewToken } from './tokens.ts';
 
 /** A socket of a worker, as the shell numbers them. */
 export type LinkId = number;
@@ -34,7 +36,9 @@ export type Request =
   | { readonly type: 'stop-worker'; readonly worker: WorkerId; readonly isNow: boolean }
   | { readonly type: 'resize-worker'; readonly worker: WorkerId; readonly slots: number }
   /** Ends every connected worker, and with it all that it runs. */
-  | { readonly type: 'dismiss-workers' };
+  | { readonly type: 'dismiss-workers' }
+  | { readonly type: 'add-token'; readonly token: NewToken }
+  | { readonly type: 'revoke-token'; readonly token: number };
 
 /** What a request gives back once it is durable. */
 export type Reply =
@@ -44,6 +48,7 @@ export type Reply =
   | { readonly type: 'interrupted'; readonly workflows: readonly WorkflowId[] }
   /** `next`: where to go on; absent when all were looked at. */
   | { readonly type: 'retried'; readonly count: number; readonly next?: number }
+  | { readonly type: 'token-added'; readonly token: TokenRow }
   /** Live output; `undefined` when the store has it, or will have it. */
   | { readonly type: 'output'; readonly live: LiveOutput | undefined };
 

@@ -17,6 +17,7 @@ import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { TaskDefinition } from '../store/store.ts';
 import type { Effect, Reply, Request } from './messages.ts';
 import { kindOf } from './task-kind.ts';
+import type { Tokens } from './tokens.ts';
 import { administer } from './worker-administration.ts';
 import type { WorkerSessions } from './worker-sessions.ts';
 
@@ -29,6 +30,7 @@ export interface Collected {
 export interface RequestContext {
   readonly turn: Turn;
   readonly sessions: WorkerSessions;
+  readonly tokens: Tokens;
   readonly effects: Effect[];
   readonly collected: Collected;
   readonly ticket: number;
@@ -81,6 +83,11 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
       return done;
     case 'dismiss-workers':
       context.sessions.dismissAll(context.effects);
+      return done;
+    case 'add-token':
+      return { type: 'token-added', token: context.tokens.add(request.token, turn.now) };
+    case 'revoke-token':
+      context.tokens.revoke(request.token, turn.now);
       return done;
   }
 }

@@ -12,7 +12,7 @@ import { DroverError } from '../model/errors.ts';
 import { commitRowsMax, frameBytesMax, inputsMax, turnPauseMs } from '../model/limits.ts';
 import type { Clock, Link, LinkListener, Log, Timer } from '../platform/env.ts';
 import { decodeFromWorker, encodeFrames, type FromWorker, type Order, type ToWorker } from '../protocol/worker.ts';
-import type { Store, TaskDefinition } from '../store/store.ts';
+import type { Batch, Store, TaskDefinition } from '../store/store.ts';
 import type { Effect, Input, Launch, LinkId, OutputWrite, Reply, Request, StepResult } from './messages.ts';
 import { isSubmission, Phases } from './phases.ts';
 import { Controller, type ControllerStart } from './reactor.ts';
@@ -258,7 +258,7 @@ export class ControllerShell {
 
   async #persist(result: StepResult, inputs: readonly Input[]): Promise<void> {
     const { effects: _, isUnfinished: __, writes, ...batch } = result;
-    if (batch.changes.length === 0 && batch.output.length === 0 && batch.generation === undefined) return;
+    if (isEmpty(batch)) return;
     this.#phases.enter(inputs.some(isSubmission) ? 'submitting' : 'committing');
     if (writes.length > 0) await this.#world.packs.write(writes);
     await this.#world.store.commit(batch);
@@ -333,6 +333,10 @@ export class ControllerShell {
     return messages;
   }
 }
+
+/** Most turns of an idle controller have nothing to make durable. */
+const isEmpty = ({ changes, output, generation, tokens }: Batch): boolean =>
+  changes.length === 0 && output.length === 0 && generation === undefined && tokens === undefined;
 
 const refusalOf = ({ code, message, details }: DroverError): ToWorker => ({
   ...{ t: 'refused', instance: String(details?.instance ?? ''), code, message },

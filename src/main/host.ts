@@ -2,18 +2,21 @@
  * A controller hosted by a command: it takes the folder's lock, recovers from the store, listens on loopback, and has
  * one worker of its own, which it starts again when it dies.
  */
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { mustBeAllowed, workerLinks } from '../api/access.ts';
 import { Attendance } from '../api/attendance.ts';
+import { Gate, type Identity } from '../api/gate.ts';
 import { createApi } from '../api/server.ts';
 import type { ControllerSettings } from '../controller/reactor.ts';
 import { recoverController } from '../controller/recover.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { DroverError } from '../model/errors.ts';
 import type { LogLevel } from '../model/limits.ts';
+import type { Link, LinkListener } from '../platform/env.ts';
 import { loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
 import { loadCertificate } from '../platform/node/certificate.ts';
 import { realClock } from '../platform/node/clock.ts';
@@ -21,6 +24,7 @@ import { makeHttpServer } from '../platform/node/http-server.ts';
 import { openLog, sparingly } from '../platform/node/log.ts';
 import { NodeLoopMeter } from '../platform/node/loop-meter.ts';
 import { NodeOutputPacks } from '../platform/node/output-packs.ts';
+import * as secrets from '../platform/node/secrets.ts';
 import { acceptLinks } from '../platform/node/sockets.ts';
 import { controlPath, outputPath } from '../protocol/worker.ts';
 import { storeFailure } from '../store/sqlite/failure.ts';
@@ -61,11 +65,6 @@ const loopback: ListenAddress = { host: '127.0.0.1', port: 0 };
 const isLoopback = ({ host }: ListenAddress): boolean => /^(127\.[\d.]+|::1|localhost)$/.test(host);
 const isAnyHost = ({ host }: ListenAddress): boolean => host === '0.0.0.0' || host === '::';
 
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
 /** The folder is this process's until `release`; whatever fails on the way gives it back. */
 export async function startHost(options: HostOptions, lock = takeLock(options.directory)): Promise<Host> {
   try {
@@ -97,9 +96,9 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
     makeHttpServer(handler, tls, () => warn({}, 'too many connections; a new one was dropped'));
   const { isPrivate = false } = options;
   const loopMeter = isPrivate ? undefined : new NodeLoopMeter();
-  const means = { shell, attendance, loopMeter, token: tokens.admin, version };
-  const api = createApi({ ...means, isSame, onStop, createServer });
-  const links = acceptWorkers(api.server, shell, isPrivate ? undefined : tokens.worker, warn);
+  const gate = new Gate({ secrets, clock: world.clock, own: tokens, tokens: shell.controller.tokens });
+  const api = createApi({ shell, gate, attendance, loopMeter, version, onStop, createServer });
+  const links = acceptWorkers(api.server, shell, isPrivate ? undefined : gate, warn);
   const [url, ...otherUrls] = await listenOn(api, listen, tls !== undefined);
   const certificate = tls === undefined ? {} : { certificate: tls.certificate };
   if (!isPrivate) writeAccessFile(directory, { version: 1, url, otherUrls, pid: process.pid, tokens, ...certificate });
@@ -120,23 +119,41 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
 
 type Warn = (facts: object, message: string) => void;
 
+/** Without a gate nobody is let in. */
 function acceptWorkers(
   server: Server,
   shell: ControllerShell,
-  token: string | undefined,
+  gate: Gate | undefined,
   onTrouble: Warn,
 ): { closeAll(): void } {
   return acceptLinks(server, {
-    refuse: (path, authorization) => {
-      if (token === undefined || (path !== controlPath && path !== outputPath)) {
+    admit: ({ path, authorization }) => {
+      if (gate === undefined || (path !== controlPath && path !== outputPath)) {
         return { status: 404, error: new DroverError('bad-input', 'no workers are served there') };
       }
-      if (isSame(authorization?.replace(/^Bearer /, '') ?? '', token)) return undefined;
-      return { status: 401, error: new DroverError('not-authorised', 'the token is missing or wrong') };
+      try {
+        const identity = gate.identify(authorization);
+        mustBeAllowed(identity.role, workerLinks, 'the link of a worker');
+        return (link) => keptLink(gate, identity, shell, link);
+      } catch (error) {
+        if (!(error instanceof DroverError)) throw error;
+        return { error };
+      }
     },
-    onLink: (_, link) => shell.acceptLink(link),
     onTrouble,
   });
+}
+
+function keptLink(gate: Gate, identity: Identity, shell: ControllerShell, link: Link): LinkListener {
+  const { onText, onClose } = shell.acceptLink(link);
+  const forget = gate.keep(identity, link);
+  return {
+    onText,
+    onClose: (why) => {
+      forget();
+      onClose(why);
+    },
+  };
 }
 
 const listenFailures: Readonly<Record<string, string>> = {

@@ -9,6 +9,8 @@ export const commitRowsMax = 10_000;
 export const turnPauseMs = 50;
 /** Tasks of one submission request; the client cuts its stream into these. */
 export const submitTasksMax = 4_000;
+/** The body of a request that steers: it names a few things. */
+export const steeringBodyBytesMax = 256 * 1024;
 /** A submission request's body. One command may take most of it. */
 export const submitBodyBytesMax = 16 * 1024 * 1024;
 /** A command line. Beyond the kernel's 128 KiB for one argument it is run from a file. */
@@ -104,3 +106,8 @@ export const httpLimits = {
   /** How often connections are looked at for the times above. */
   checkMs: 1_000,
 } as const;
+
+/** Rows of tokens. Past it those go that were revoked or have expired, the oldest first. */
+export const tokensMax = 10_000;
+/** A token that expires does so within ten years: later is a slip, or never. */
+export const tokenMsMax = 10 * 366 * 86_400_000;

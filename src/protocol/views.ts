@@ -10,6 +10,7 @@ import {
   workerStates,
   workflowStates,
 } from '../model/states.ts';
+import { tokenRoles } from '../model/tokens.ts';
 import { oneOf } from './schema.ts';
 
 export const apiVersion = 1;
@@ -182,6 +183,25 @@ export type WorkerView = Static<typeof WorkerView>;
 
 export const WorkerList = Type.Object({ workers: Type.Array(WorkerView) });
 export type WorkerList = Static<typeof WorkerList>;
+
+export const TokenView = Type.Object({
+  id: Type.String(),
+  name: Type.Optional(Type.String()),
+  role: oneOf(tokenRoles),
+  createdAt: time,
+  expiresAt: Type.Optional(time),
+  revokedAt: Type.Optional(time),
+  /** As far as this controller has seen it, since its start. */
+  lastUsedAt: Type.Optional(time),
+});
+export type TokenView = Static<typeof TokenView>;
+
+/** The token itself is told this once, and kept nowhere. */
+export const NewTokenView = Type.Object({ ...TokenView.properties, token: Type.String() });
+export type NewTokenView = Static<typeof NewTokenView>;
+
+export const TokenList = Type.Object({ tokens: Type.Array(TokenView) });
+export type TokenList = Static<typeof TokenList>;
 
 export const RetryResult = Type.Object({ retried: count, workflow: WorkflowView });
 export type RetryResult = Static<typeof RetryResult>;

@@ -1,14 +1,17 @@
 /** The API of a controller, typed. Owns no state: any number of clients may talk to one controller. */
 import type { HaltMode, TaskState } from '../model/states.ts';
+import type { TokenRole } from '../model/tokens.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import {
   type FailureList,
+  type NewTokenView,
   outputHeaders,
   type RetryResult,
   type ServerView,
   type TaskDetail,
   type TaskList,
   type TaskView,
+  type TokenList,
   type WorkerList,
   type WorkerView,
   type WorkflowList,
@@ -84,6 +87,24 @@ export class Client {
 
   resizeWorker(worker: string, slots: number): Promise<WorkerView> {
     return this.change(`workers/${worker}/slots`, { slots });
+  }
+
+  /** The token itself is in this answer only. Without `expiresInMs` it is valid until it is revoked. */
+  addToken(token: {
+    readonly role: TokenRole;
+    readonly name?: string;
+    readonly expiresInMs?: number;
+  }): Promise<NewTokenView> {
+    return this.change('tokens', token);
+  }
+
+  tokens(): Promise<TokenList> {
+    return this.read('tokens', {});
+  }
+
+  /** From now on it opens nothing; what was opened with it is closed. */
+  async revokeToken(token: string): Promise<void> {
+    await this.transport.delete(path(`tokens/${token}`, {}));
   }
 
   /** Tries all failed tasks of a workflow again. */

@@ -93,6 +93,10 @@ export class Transport {
     return this.request('POST', path, JSON.stringify(content), answerMsMax);
   }
 
+  delete(path: string): Promise<Reply> {
+    return this.request('DELETE', path, undefined, answerMsMax);
+  }
+
   private async request(method: string, path: string, content: string | undefined, msMax: number): Promise<Reply> {
     const { ok, status, headers, body } = await this.exchange(path, {
       method,

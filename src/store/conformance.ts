@@ -20,6 +20,7 @@ import {
   rules,
   spec,
   taskRow,
+  tokenRow,
   w1,
   workerRow,
   workflowRow,
@@ -352,6 +353,21 @@ const definitions: readonly ConformanceCase[] = [
   },
 ];
 
+const tokenCases: readonly ConformanceCase[] = [
+  {
+    name: 'tokens come back in the order of their ids, each as it was last written, without those that were removed',
+    run(place) {
+      const rows = [3, 1, 2].map((id) => tokenRow(id));
+      const last = [tokenRow(1, { revokedAt: 9 }), tokenRow(3, { name: undefined, expiresAt: undefined })];
+      const batches = [
+        batchOf({ tokens: { written: rows, removed: [] } }),
+        batchOf({ tokens: { written: last, removed: [2] } }),
+      ];
+      return committed(place, batches, async (reader) => assert.deepEqual(await reader.tokens(), last));
+    },
+  },
+];
+
 /** At least one change of every type, in each of its shapes. */
 const everyChange: readonly Change[] = [
   { type: 'workflow-registered', workflow: w1, rules },
@@ -522,6 +538,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...rows,
   ...attempts,
   ...definitions,
+  ...tokenCases,
   ...history,
   ...atomicity,
 ];

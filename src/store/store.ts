@@ -12,6 +12,7 @@ import type { WorkflowRow } from '../core/workflow/record.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../model/ids.ts';
 import type { OutputStream } from '../model/states.ts';
 import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+import type { TokenRow } from './token-row.ts';
 
 /** What was said of a task when it was added; never changes. */
 export interface TaskDefinition {
@@ -41,6 +42,8 @@ export interface Batch {
   readonly output: readonly OutputPiece[];
   /** The store's from now on: what was written to it before went another way than others remember. */
   readonly generation?: string;
+  /** Of no history: who may ask is no part of what is asked for. */
+  readonly tokens?: { readonly written: readonly TokenRow[]; readonly removed: readonly number[] };
 }
 
 export interface HistoryEntry {
@@ -94,6 +97,8 @@ export interface Reader {
   /** The highest packed file and its length as far as pieces use it. */
   outputEnd(): Promise<{ file: number; length: number }>;
   history(after: number, limit: number): Promise<HistoryEntry[]>;
+  /** All of them, in the order of their ids. */
+  tokens(): Promise<TokenRow[]>;
 }
 
 export interface Store extends Reader, Writer {}

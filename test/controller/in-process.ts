@@ -6,13 +6,14 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Attendance } from '../../src/api/attendance.ts';
+import { Gate } from '../../src/api/gate.ts';
 import { createApi } from '../../src/api/server.ts';
 import { recoverController } from '../../src/controller/recover.ts';
 import type { ControllerShell } from '../../src/controller/shell.ts';
 import type { WorkflowId } from '../../src/model/ids.ts';
 import type { Log } from '../../src/platform/env.ts';
-import { newToken } from '../../src/platform/node/access-file.ts';
 import { realClock } from '../../src/platform/node/clock.ts';
+import * as secrets from '../../src/platform/node/secrets.ts';
 import { acceptLinks, webSocketNet } from '../../src/platform/node/sockets.ts';
 import type { TaskSpec, WorkflowSpec } from '../../src/protocol/spec.ts';
 import { pause } from '../../src/sdk/pause.ts';
@@ -56,13 +57,13 @@ export async function startController(): Promise<InProcessController> {
   };
   const world = { clock: realClock(), store, packs: memoryOutputPacks(), log, defer: setImmediate, onFatal };
   const shell = await recoverController(world, randomUUID());
-  const tokens = { admin: newToken(), worker: newToken() };
+  const tokens = { admin: secrets.newToken(), worker: secrets.newToken() };
   const attendance = new Attendance();
-  const api = createApi({ shell, attendance, token: tokens.admin, version: '1.2.3', isSame: (a, b) => a === b });
+  const gate = new Gate({ secrets, clock: world.clock, own: tokens, tokens: shell.controller.tokens });
+  const api = createApi({ shell, attendance, gate, version: '1.2.3' });
   const links = acceptLinks(api.server, {
-    refuse: () => undefined,
+    admit: () => (link) => shell.acceptLink(link),
     onTrouble: (_, message) => faults.push(message),
-    onLink: (_, link) => shell.acceptLink(link),
   });
   const requests: string[] = [];
   api.server.on('request', ({ method, url }) => requests.push(`${method} ${url}`));

@@ -13,6 +13,7 @@ import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import { outputStreams } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { Batch, EdgeRow, HistoryEntry, OutputPiece, SeedRun, Store, TaskDefinition } from '../store.ts';
+import type { TokenRow } from '../token-row.ts';
 
 const chunkRows = 10_000;
 
@@ -28,6 +29,7 @@ interface Content {
   readonly workers: Map<number, WorkerRow>;
   readonly output: Map<string, OutputPiece>;
   readonly history: HistoryEntry[];
+  readonly tokens: Map<number, TokenRow>;
   generation: string;
 }
 
@@ -44,6 +46,7 @@ export class MemoryDisk {
     workers: new Map(),
     output: new Map(),
     history: [],
+    tokens: new Map(),
   };
   #epoch = 0;
 
@@ -163,6 +166,10 @@ class MemoryStore implements Store {
     return this.#content.history.slice(after, after + limit);
   }
 
+  async tokens(): Promise<TokenRow[]> {
+    return byId(this.#content.tokens);
+  }
+
   #check({ definitions, specs, changes }: Batch): void {
     const known = this.#content;
     for (const { id } of definitions) assert(!known.definitions.has(id), `task ${id} is defined once`);
@@ -174,8 +181,10 @@ class MemoryStore implements Store {
     }
   }
 
-  #take({ at, changes, rows, specs, definitions, output, generation }: Batch): void {
+  #take({ at, changes, rows, specs, definitions, output, generation, tokens }: Batch): void {
     const content = this.#content;
+    for (const row of tokens?.written ?? []) content.tokens.set(row.id, row);
+    for (const id of tokens?.removed ?? []) content.tokens.delete(id);
     content.generation = generation ?? content.generation;
     for (const { workflow, spec } of specs) content.specs.set(workflow, spec);
     for (const definition of definitions) content.definitions.set(definition.id, definition);

@@ -68,6 +68,13 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE definition ADD COLUMN text INTEGER;
   `,
+  `
+  -- Who may ask for what. A token itself is not kept, only the SHA-256 of it.
+  CREATE TABLE token (
+    id INTEGER PRIMARY KEY, name TEXT, role TEXT NOT NULL, hash TEXT NOT NULL, created_at INTEGER NOT NULL,
+    expires_at INTEGER, revoked_at INTEGER
+  );
+  `,
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

@@ -14,6 +14,7 @@ import type { WorkflowSpec } from '../../protocol/spec.ts';
 import { entriesOf, type HistoryPage } from '../history.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, HistoryEntry, OutputPiece, Reader, SeedRun, TaskDefinition } from '../store.ts';
+import type { TokenRow } from '../token-row.ts';
 import { storeFailure } from './failure.ts';
 import {
   attemptRow,
@@ -23,6 +24,7 @@ import {
   outputPiece,
   seedRun,
   taskRow,
+  tokenRow,
   workerRow,
   workflowRow,
 } from './rows.ts';
@@ -153,6 +155,10 @@ export class SqliteReader implements Reader {
       last = page.last;
     }
     return entries;
+  }
+
+  async tokens(): Promise<TokenRow[]> {
+    return this.#all('SELECT * FROM token ORDER BY id').map(tokenRow);
   }
 
   #seeds(first: TaskId): SeedRun['seeds'] {

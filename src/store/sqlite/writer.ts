@@ -18,6 +18,7 @@ import {
   edgeValues,
   outputValues,
   taskValues,
+  tokenValues,
   workerValues,
   workflowValues,
 } from './rows.ts';
@@ -31,6 +32,7 @@ const statements = {
   run: 'INSERT INTO run VALUES (?, ?, ?, ?)',
   history: 'INSERT INTO history VALUES (?, ?, ?, ?)',
   generation: "UPDATE meta SET value = ? WHERE key = 'generation'",
+  tokenGone: 'DELETE FROM token WHERE id = ?',
 } as const;
 
 type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
@@ -49,6 +51,7 @@ const tablesOf = (database: DatabaseSync, commands: CommandTexts) => ({
     definitionValues((text) => commands.idOf(text)),
   ),
   edge: new Bulk(database, 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind)', 5, edgeValues),
+  token: new Bulk(database, 'INSERT OR REPLACE INTO token', 7, tokenValues),
 });
 
 export class SqliteWriter {
@@ -77,6 +80,8 @@ export class SqliteWriter {
       attempt.write(batch.rows.attempts);
       worker.write(batch.rows.workers);
       this.#writeOutput(batch.output);
+      this.#tables.token.write(batch.tokens?.written ?? []);
+      for (const id of batch.tokens?.removed ?? []) this.#statements.tokenGone.run(id);
       if (batch.generation !== undefined) this.#statements.generation.run(batch.generation);
       for (const { last, at, count, data } of pagesOf(batch.changes, batch.at, this.#lastChange)) {
         this.#statements.history.run(last, at, count, data);
