@@ -26,6 +26,8 @@ export interface ApiOptions {
   readonly loopMeter?: LoopMeter | undefined;
   /** A client asked the controller to end; called after the answer is out. Absent where it ends with its command. */
   readonly onStop?: (() => void) | undefined;
+  /** Told of each route, for example `GET /api/v1/server`. */
+  readonly onRoute?: (route: string) => void;
 }
 
 export const makeApp = (createServer: ApiOptions['createServer']) =>

@@ -29,9 +29,11 @@ export function createApi(options: ApiOptions): App {
 }
 
 /** Before any route is registered: each is to have its rule, and who asks is known before anything is read of a body. */
-function registerAccess(app: App, { gate, attendance, shell }: ApiOptions): void {
+function registerAccess(app: App, { gate, attendance, shell, onRoute }: ApiOptions): void {
   app.addHook('onRoute', (route) => {
-    const [method = 'GET'] = [route.method].flat();
+    const methods = [route.method].flat();
+    for (const method of methods) onRoute?.(`${method} ${route.url}`);
+    const [method = 'GET'] = methods;
     const limit = accessTo(method, route.url)?.bodyBytesMax;
     if (limit !== undefined) route.bodyLimit ??= limit;
   });

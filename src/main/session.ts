@@ -166,6 +166,8 @@ async function joinOrHost(hosting: HostingOptions, options: JoinOptions): Promis
 
 export function sessionOpener(version: string, onFatal: (error: unknown) => void): OpenSession {
   return async (options: SessionOptions): Promise<Session> => {
+    // What is wrong with it is said now: a join that fails is tried again.
+    broughtToken();
     const directory = findDirectory(options.dir);
     const submits = options.submits ?? options.slots !== undefined;
     const joining = options.patience === undefined ? { submits } : { submits, patience: options.patience };

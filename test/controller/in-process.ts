@@ -27,6 +27,8 @@ export interface InProcessController {
   readonly shell: ControllerShell;
   /** What clients asked for so far, for example `GET /api/v1/workflows/w1?after=3`. */
   readonly requests: readonly string[];
+  /** All routes of the API, for example `GET /api/v1/server`. */
+  readonly routes: readonly string[];
   /** What was submitted as this workflow. */
   definitionOf(workflow: WorkflowId): Promise<Definition>;
   /** Ends the worker, then the controller; throws when either logged an error. */
@@ -60,7 +62,9 @@ export async function startController(): Promise<InProcessController> {
   const tokens = { admin: secrets.newToken(), worker: secrets.newToken() };
   const attendance = new Attendance();
   const gate = new Gate({ secrets, clock: world.clock, own: tokens, tokens: shell.controller.tokens });
-  const api = createApi({ shell, attendance, gate, version: '1.2.3' });
+  const routes: string[] = [];
+  const onRoute = (route: string): void => void routes.push(route);
+  const api = createApi({ shell, attendance, gate, version: '1.2.3', onRoute });
   const links = acceptLinks(api.server, {
     admit: () => (link) => shell.acceptLink(link),
     onTrouble: (_, message) => faults.push(message),
@@ -76,6 +80,7 @@ export async function startController(): Promise<InProcessController> {
     access: { url, token: tokens.admin },
     shell,
     requests,
+    routes,
     definitionOf: async (workflow) => {
       const tasks = await shell.read((cluster) => [...cluster.workflow(workflow).tasks()]);
       const definitions = await store.definitions(tasks);
