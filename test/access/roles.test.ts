@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type InProcessController, startController } from '../../test/controller/in-process.ts';
-import { plainSpec as spec } from '../../test/controller/spec.ts';
-import { type TokenRole, tokenRoles } from '../model/tokens.ts';
-import type { NewTokenView } from '../protocol/views.ts';
-import { Client } from '../sdk/client.ts';
-import { accessTo } from './access.ts';
+import { accessTo } from '../../src/api/access.ts';
+import { type TokenRole, tokenRoles } from '../../src/model/tokens.ts';
+import type { NewTokenView } from '../../src/protocol/views.ts';
+import { Client } from '../../src/sdk/client.ts';
+import { type InProcessController, startController } from '../controller/in-process.ts';
+import { plainSpec as spec } from '../controller/spec.ts';
 
 let controller: InProcessController;
 let client: Client;
