@@ -106,6 +106,7 @@ workers go on with what they run for a while, and the next server takes over. It
 Examples:
   drover server --detach
   drover server --listen 0.0.0.0:7070      for workers on other machines
+  drover server --listen 0.0.0.0:7070 --tls-cert host.pem --tls-key host.key
   drover server status
   drover server stop
 `;

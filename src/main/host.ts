@@ -16,14 +16,15 @@ import { recoverController } from '../controller/recover.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { DroverError } from '../model/errors.ts';
 import type { LogLevel } from '../model/limits.ts';
-import type { Link, LinkListener } from '../platform/env.ts';
-import { loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
-import { loadCertificate } from '../platform/node/certificate.ts';
+import type { Clock, Link, LinkListener, Log } from '../platform/env.ts';
+import { type AccessFile, loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
+import { type Certificate, loadCertificate } from '../platform/node/certificate.ts';
 import { realClock } from '../platform/node/clock.ts';
 import { makeHttpServer } from '../platform/node/http-server.ts';
 import { openLog, sparingly } from '../platform/node/log.ts';
 import { NodeLoopMeter } from '../platform/node/loop-meter.ts';
 import { NodeOutputPacks } from '../platform/node/output-packs.ts';
+import { type CertificateFiles, daysLeft, leafOf, loadOwnCertificate } from '../platform/node/own-certificate.ts';
 import * as secrets from '../platform/node/secrets.ts';
 import { acceptLinks } from '../platform/node/sockets.ts';
 import { controlPath, outputPath } from '../protocol/worker.ts';
@@ -43,6 +44,8 @@ export interface HostOptions {
   readonly version: string;
   /** Loopback with a free port by default. Anything else is served with TLS only. */
   readonly listen?: ListenAddress;
+  /** Instead of the certificate that is made at the first start off loopback. */
+  readonly tls?: CertificateFiles;
   readonly logLevel?: LogLevel;
   readonly settings?: ControllerSettings;
   /** For a command that only looks: nobody else is let in, and nothing is started. */
@@ -78,6 +81,8 @@ export async function startHost(options: HostOptions, lock = takeLock(options.di
 async function hostLocked(options: HostOptions, release: () => void): Promise<Host> {
   const { directory, version, onStop } = options;
   const log = openLog(join(directory, 'logs', 'controller.log'), 'controller', options.logLevel);
+  const listen = options.listen ?? loopback;
+  const tls = certificateFor(listen, options, Date.now());
   const store = openSqliteStore(directory);
   const packs = new NodeOutputPacks(join(directory, 'output'));
   const tokens = loadTokens(directory);
@@ -88,8 +93,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const world = { clock: realClock(), store, packs, log, defer: setImmediate, onFatal };
   const shell = await recoverController(world, randomUUID(), options.settings);
   await options.beforeListening?.(shell);
-  const listen = options.listen ?? loopback;
-  const tls = isLoopback(listen) ? undefined : loadCertificate(directory);
+  const renewal = tls === undefined ? undefined : remindOfRenewal(tls, world.clock, log);
   const attendance = new Attendance();
   const warn = sparingly((facts, message) => log.warn(facts, message));
   const createServer = (handler: RequestListener): Server =>
@@ -99,8 +103,9 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const gate = new Gate({ secrets, clock: world.clock, own: tokens, tokens: shell.controller.tokens });
   const api = createApi({ shell, gate, attendance, loopMeter, version, onStop, createServer });
   const links = acceptWorkers(api.server, shell, isPrivate ? undefined : gate, warn);
+  mustBeSafe(listen, tls !== undefined, tokens);
   const [url, ...otherUrls] = await listenOn(api, listen, tls !== undefined);
-  const certificate = tls === undefined ? {} : { certificate: tls.certificate };
+  const certificate = tls === undefined ? {} : { certificate: leafOf(tls.certificate) };
   if (!isPrivate) writeAccessFile(directory, { version: 1, url, otherUrls, pid: process.pid, tokens, ...certificate });
   log.info({ url, epoch: store.epoch }, 'the controller is ready');
   const close = async (): Promise<void> => {
@@ -108,6 +113,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
     await shell.close();
     links.closeAll();
     await api.close();
+    renewal?.stop();
     loopMeter?.stop();
     await packs.close();
     await store.close();
@@ -115,6 +121,36 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
     release();
   };
   return { shell, attendance, access: { url, token: tokens.admin, ...certificate }, close };
+}
+
+/** None on loopback, unless one is brought along. */
+function certificateFor(listen: ListenAddress, { directory, tls }: HostOptions, now: number): Certificate | undefined {
+  if (tls !== undefined) return loadOwnCertificate(tls, now);
+  return isLoopback(listen) ? undefined : loadCertificate(directory);
+}
+
+const reminderMs = 86_400_000;
+
+/** Now, and once a day. */
+function remindOfRenewal({ certificate }: Certificate, clock: Clock, log: Log): { stop(): void } {
+  const remind = (): void => {
+    const days = daysLeft(certificate, clock.now());
+    if (days !== undefined)
+      log.warn({ days }, 'the certificate is about to expire: renew it, and start the server anew');
+  };
+  remind();
+  const timer = setInterval(remind, reminderMs);
+  return { stop: () => clearInterval(timer) };
+}
+
+/** Whoever can reach it must bring a token, and nobody on the way may read it. */
+function mustBeSafe(listen: ListenAddress, isTls: boolean, tokens: AccessFile['tokens']): void {
+  const hasTokens = tokens.admin !== '' && tokens.worker !== '';
+  if (isLoopback(listen) || (isTls && hasTokens)) return;
+  throw new DroverError(
+    'address-unusable',
+    `${listen.host} is not loopback: without TLS and tokens nobody listens there`,
+  );
 }
 
 type Warn = (facts: object, message: string) => void;

@@ -70,6 +70,7 @@ export const errorKinds = {
     false,
     'put the folder on a local disk with --dir; SQLite is unsafe on a network disk',
   ),
+  'certificate-unusable': kind(500, 4, false, 'name the files of a certificate and its key in PEM'),
   'address-unusable': kind(500, 4, false, 'choose another address or port with --listen'),
   'worker-not-starting': kind(500, 4, true, "read the worker's log in the .drover folder"),
   bug: kind(500, 70, false, 'please report this, with the message and the command that led to it'),

@@ -5,6 +5,7 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { DroverError } from '../../model/errors.ts';
 import { frameBytesAccepted, linkBacklogBytesMax } from '../../model/limits.ts';
 import type { Link, LinkListener, Net } from '../env.ts';
+import { pinned } from './pinned-fetch.ts';
 
 /** A peer that answers no ping for two of these is gone, whatever TCP believes. */
 const pingMs = 5_000;
@@ -63,13 +64,12 @@ function listen(socket: WebSocket, listener: LinkListener): void {
 
 export const webSocketNet: Net = {
   connect({ url, token, certificate }, listener) {
-    const pinned = certificate === undefined ? {} : { ca: certificate, checkServerIdentity: () => undefined };
     const socket = new WebSocket(url, {
       headers: { authorization: `Bearer ${token}` },
       maxPayload: frameBytesAccepted,
       perMessageDeflate: false,
       handshakeTimeout: 5_000,
-      ...pinned,
+      ...(certificate === undefined ? {} : pinned(certificate)),
     });
     socket.on('open', () => listener.onOpen());
     listen(socket, listener);
