@@ -5,12 +5,16 @@
  * 1. Tokens are looked up by their hash and compared in constant time: how long a refusal takes tells nothing of them.
  * 2. A token that is expired or revoked is called that only to who has it; all others hear the same of every token.
  * 3. A link does not outlive its token.
+ * 4. Who asks too often waits; so does, much sooner, who shows no token that is valid. Others at its address do not: a
+ *    token can't be guessed, so nothing is gained by keeping them out.
  */
 import type { Tokens } from '../controller/tokens.ts';
 import { DroverError } from '../model/errors.ts';
+import { rateLimits } from '../model/limits.ts';
 import { printToken, type TokenRole } from '../model/tokens.ts';
 import type { Clock } from '../platform/env.ts';
 import type { TokenRow } from '../store/token-row.ts';
+import { Buckets, type Rate } from './buckets.ts';
 
 /** Who asks. */
 export interface Identity {
@@ -35,6 +39,7 @@ export interface GateOptions {
   /** Those of the access file, by which all begins. */
   readonly own: { readonly admin: string; readonly worker: string };
   readonly tokens: Tokens;
+  readonly rates?: { readonly requests: Rate; readonly failures: Rate };
 }
 
 interface OpenLink {
@@ -47,18 +52,39 @@ export class Gate {
   readonly #tokens: Tokens;
   /** By the hash of their token. */
   readonly #own: readonly (readonly [hash: string, identity: Identity])[];
+  readonly #requests: Buckets;
+  readonly #failures: Buckets;
   readonly #usedAt = new Map<string, number>();
   readonly #links = new Map<string, Set<OpenLink>>();
 
-  constructor({ secrets, clock, own, tokens }: GateOptions) {
+  constructor({ secrets, clock, own, tokens, rates = rateLimits }: GateOptions) {
+    this.#requests = new Buckets(rates.requests, rateLimits.watchedMax);
+    this.#failures = new Buckets(rates.failures, rateLimits.watchedMax);
     this.secrets = secrets;
     this.#clock = clock;
     this.#tokens = tokens;
     this.#own = (['admin', 'worker'] as const).map((role) => [secrets.digest(own[role]), { role, tokenId: role }]);
   }
 
-  /** Throws what is to be answered to who is not let in. */
-  identify(authorization: string | undefined): Identity {
+  /** Throws what is to be answered to who is not let in. `peer`: the address that it comes from. */
+  admit(authorization: string | undefined, peer = ''): Identity {
+    try {
+      const identity = this.#identify(authorization);
+      this.#mustNotHurry(this.#requests, identity.tokenId, 'requests with this token');
+      return identity;
+    } catch (error) {
+      const isFailure = error instanceof DroverError && error.status === 401;
+      if (isFailure) this.#mustNotHurry(this.#failures, peer, 'requests without a valid token');
+      throw error;
+    }
+  }
+
+  #mustNotHurry(buckets: Buckets, key: string, what: string): void {
+    const retryAfterMs = buckets.take(key, this.#clock.now());
+    if (retryAfterMs > 0) throw new DroverError('too-many-requests', `too many ${what}`, { details: { retryAfterMs } });
+  }
+
+  #identify(authorization: string | undefined): Identity {
     const given = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1];
     if (given === undefined) throw new DroverError('not-authorised', 'the token is missing or wrong');
     const hash = this.secrets.digest(given);

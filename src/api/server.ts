@@ -19,6 +19,8 @@ export function createApi(options: ApiOptions): App {
     const known = asDroverError(error);
     // Fastify would close the connection under a client that is still sending, which then never sees the answer.
     if (known.code === 'too-large') reply.removeHeader('connection');
+    const retryAfterMs = known.details?.retryAfterMs;
+    if (typeof retryAfterMs === 'number') reply.header('retry-after', Math.ceil(retryAfterMs / 1_000));
     return reply.code(known.status).send(bodyOf(known));
   });
   registerServerRoutes(app, options);
@@ -41,7 +43,7 @@ function registerAccess(app: App, { gate, attendance, shell, onRoute }: ApiOptio
     const { url: route } = request.routeOptions;
     const access = route === undefined ? undefined : accessTo(request.method, route);
     if (access?.grant === 'open') return;
-    request.identity = gate.identify(request.headers.authorization);
+    request.identity = gate.admit(request.headers.authorization, request.ip);
     if (!request.is404) mustBeAllowed(request.identity.role, access, `${request.method} ${route}`);
     attendance.heard(shell.now());
   });

@@ -163,12 +163,12 @@ function acceptWorkers(
   onTrouble: Warn,
 ): { closeAll(): void } {
   return acceptLinks(server, {
-    admit: ({ path, authorization }) => {
+    admit: ({ path, authorization, peer }) => {
       if (gate === undefined || (path !== controlPath && path !== outputPath)) {
         return { status: 404, error: new DroverError('bad-input', 'no workers are served there') };
       }
       try {
-        const identity = gate.identify(authorization);
+        const identity = gate.admit(authorization, peer);
         mustBeAllowed(identity.role, workerLinks, 'the link of a worker');
         return (link) => keptLink(gate, identity, shell, link);
       } catch (error) {

@@ -107,6 +107,16 @@ export const httpLimits = {
   checkMs: 1_000,
 } as const;
 
+/**
+ * Requests of one token: a loop that runs away is slowed, a herd of HTTP workers with one token is not; and failures of
+ * one address to show a token, which nobody has many of. How many tokens, and how many addresses, are watched.
+ */
+export const rateLimits = {
+  requests: { perSecond: 5_000, burst: 20_000 },
+  failures: { perSecond: 2, burst: 30 },
+  watchedMax: 10_000,
+} as const;
+
 /** Rows of tokens. Past it those go that were revoked or have expired, the oldest first. */
 export const tokensMax = 10_000;
 /** A token that expires does so within ten years: later is a slip, or never. */

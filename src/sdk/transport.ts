@@ -36,6 +36,8 @@ const retryMsMax = 3_000;
 /** A controller answers within milliseconds; one that takes this long, beyond the wait asked for, hangs. */
 const answerMsMax = 60_000;
 const probeMsMax = 5_000;
+/** How long one who is told to ask less often waits for his turn. */
+const hurryMsMax = 30_000;
 
 export class Transport {
   private access: Access;
@@ -97,7 +99,21 @@ export class Transport {
     return this.request('DELETE', path, undefined, answerMsMax);
   }
 
+  /** One that came too soon was not looked at: whatever it asks for, it is asked again. */
   private async request(method: string, path: string, content: string | undefined, msMax: number): Promise<Reply> {
+    for (const deadline = performance.now() + hurryMsMax; ; ) {
+      try {
+        return await this.requestOnce(method, path, content, msMax);
+      } catch (error) {
+        const isHurry = error instanceof DroverError && error.code === 'too-many-requests';
+        const waitMs = isHurry ? Number(error.details?.retryAfterMs ?? retryPauseMs.max) : Number.NaN;
+        if (!(performance.now() + waitMs < deadline)) throw error;
+        await pause(waitMs);
+      }
+    }
+  }
+
+  private async requestOnce(method: string, path: string, content: string | undefined, msMax: number): Promise<Reply> {
     const { ok, status, headers, body } = await this.exchange(path, {
       method,
       headers: {

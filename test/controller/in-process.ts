@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Attendance } from '../../src/api/attendance.ts';
-import { Gate } from '../../src/api/gate.ts';
+import { Gate, type GateOptions } from '../../src/api/gate.ts';
 import { createApi } from '../../src/api/server.ts';
 import { recoverController } from '../../src/controller/recover.ts';
 import type { ControllerShell } from '../../src/controller/shell.ts';
@@ -42,7 +42,8 @@ export interface Definition {
 
 const slots = 4;
 
-export async function startController(): Promise<InProcessController> {
+/** `rates`: how often a token, or an address, may ask. */
+export async function startController(rates?: GateOptions['rates']): Promise<InProcessController> {
   const faults: string[] = [];
   const log: Log = {
     debug: () => {},
@@ -61,7 +62,13 @@ export async function startController(): Promise<InProcessController> {
   const shell = await recoverController(world, randomUUID());
   const tokens = { admin: secrets.newToken(), worker: secrets.newToken() };
   const attendance = new Attendance();
-  const gate = new Gate({ secrets, clock: world.clock, own: tokens, tokens: shell.controller.tokens });
+  const gate = new Gate({
+    secrets,
+    clock: world.clock,
+    own: tokens,
+    tokens: shell.controller.tokens,
+    ...(rates === undefined ? {} : { rates }),
+  });
   const routes: string[] = [];
   const onRoute = (route: string): void => void routes.push(route);
   const api = createApi({ shell, attendance, gate, version: '1.2.3', onRoute });
