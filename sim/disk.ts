@@ -83,6 +83,7 @@ export class Disk {
       outputEnd: () => store.outputEnd(),
       history: (after, limit) => store.history(after, limit),
       tokens: () => store.tokens(),
+      answers: () => store.answers(),
     };
   }
 

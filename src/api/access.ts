@@ -18,9 +18,14 @@ export interface RouteAccess {
   readonly grant: Grant;
   /** The largest body; the default of the application where it is absent. */
   readonly bodyBytesMax?: number;
+  /** Whether it can be repeated under an idempotency key. */
+  readonly takesKey?: true;
 }
 
-type Row = readonly [methods: string, path: string, grant: Grant, bodyBytesMax?: number];
+type Row = readonly [methods: string, path: string, grant: Grant, more?: Omit<RouteAccess, 'grant'>];
+
+const large = { bodyBytesMax: submitBodyBytesMax };
+const repeatable = { takesKey: true } as const;
 
 /** `:` stands for one part of a path whatever its name, a final `*` for the rest. */
 const rows: readonly Row[] = [
@@ -44,16 +49,17 @@ const rows: readonly Row[] = [
   ['PATCH', '/tasks/:', [...submitting, ...working]],
   ['GET', '/tasks/:/execution_info*', [...reading, ...working]],
   ['POST PUT PATCH', '/tasks/:/execution_info*', working],
-  ['PUT POST', '/attempts/:/output*', working, submitBodyBytesMax],
+  ['PUT POST', '/attempts/:/output*', working, large],
   ['POST PUT PATCH', '/attempts/:*', working],
   ['DELETE', '/workers/:', working],
   ['POST', '/workers/:/*', administering],
 
-  ['POST', '/workflows', submitting, submitBodyBytesMax],
-  ['POST', '/workflows/:/tasks', submitting, submitBodyBytesMax],
+  ['POST', '/workflows', submitting, { ...large, ...repeatable }],
+  ['POST', '/workflows/:/tasks', submitting, { ...large, ...repeatable }],
+  ['POST', '/workflows/:/close', submitting, repeatable],
   ['POST', '/workflows/:/*', submitting],
-  ['POST', '/tasks', submitting, submitBodyBytesMax],
-  ['POST PUT DELETE', '/tasks/:/continuations*', submitting, submitBodyBytesMax],
+  ['POST', '/tasks', submitting, large],
+  ['POST PUT DELETE', '/tasks/:/continuations*', submitting, large],
   ['POST PATCH DELETE', '/tasks/*', submitting],
   ['PATCH DELETE', '/workflows/*', submitting],
   ['POST', '/bulk*', submitting],
@@ -66,10 +72,10 @@ export const workerLinks: RouteAccess = { grant: working };
 
 const prefix = '/api/v1';
 
-const patterns = rows.map(([methods, path, grant, bodyBytesMax]) => ({
+const patterns = rows.map(([methods, path, grant, more]) => ({
   methods: methods.split(' '),
   pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replaceAll(':', '[^/]+').replace(/\*$/, '.*')}$`),
-  access: { grant, ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }) } satisfies RouteAccess,
+  access: { grant, ...more } as RouteAccess,
 }));
 
 /** By a route as it was registered, its parameters included. A `HEAD` is a `GET` without its body. */

@@ -23,12 +23,19 @@ export interface Identity {
   readonly tokenId: string;
 }
 
+/** Of all that was given to it, as SHA-256 in hex. */
+export interface Hasher {
+  update(chunk: Uint8Array): void;
+  digest(): string;
+}
+
 /** What only the platform can do. */
 export interface Secrets {
   /** 256 random bits, as text. */
   newToken(): string;
   /** The SHA-256 of a text, in hex. */
   digest(text: string): string;
+  hasher(): Hasher;
   /** Constant in time for texts of one length. */
   isSame(given: string, expected: string): boolean;
 }

@@ -3,6 +3,7 @@ import { DroverError } from '../model/errors.ts';
 import { accessTo, mustBeAllowed } from './access.ts';
 import { type ApiOptions, type App, makeApp } from './app.ts';
 import { asDroverError, bodyOf } from './errors.ts';
+import { registerIdempotency } from './idempotency.ts';
 import { registerServerRoutes } from './routes/server.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
 import { registerTokenRoutes } from './routes/tokens.ts';
@@ -11,6 +12,7 @@ import { registerWorkflowRoutes } from './routes/workflows.ts';
 export function createApi(options: ApiOptions): App {
   const app = makeApp(options.createServer);
   registerAccess(app, options);
+  registerIdempotency(app, options.gate.secrets);
   app.setNotFoundHandler(async (request, reply) => {
     const error = new DroverError('bad-input', `there is no ${request.method} ${request.url}`);
     return reply.code(404).send(bodyOf(error));

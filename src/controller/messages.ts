@@ -40,6 +40,13 @@ export type Request =
   | { readonly type: 'add-token'; readonly token: NewToken }
   | { readonly type: 'revoke-token'; readonly token: number };
 
+/** By which a request that is repeated is known. */
+export interface RequestKey {
+  readonly key: string;
+  /** Of all that is asked. */
+  readonly digest: string;
+}
+
 /** What a request gives back once it is durable. */
 export type Reply =
   | { readonly type: 'done' }
@@ -59,7 +66,7 @@ export interface LiveOutput {
 }
 
 export type Input =
-  | { readonly type: 'request'; readonly ticket: number; readonly request: Request }
+  | { readonly type: 'request'; readonly ticket: number; readonly request: Request; readonly key?: RequestKey }
   | { readonly type: 'link-message'; readonly link: LinkId; readonly message: FromWorker }
   | { readonly type: 'link-closed'; readonly link: LinkId }
   | { readonly type: 'tick' };

@@ -13,7 +13,7 @@ import { commitRowsMax, frameBytesMax, inputsMax, turnPauseMs } from '../model/l
 import type { Clock, Link, LinkListener, Log, Timer } from '../platform/env.ts';
 import { decodeFromWorker, encodeFrames, type FromWorker, type Order, type ToWorker } from '../protocol/worker.ts';
 import type { Batch, Store, TaskDefinition } from '../store/store.ts';
-import type { Effect, Input, Launch, LinkId, OutputWrite, Reply, Request, StepResult } from './messages.ts';
+import type { Effect, Input, Launch, LinkId, OutputWrite, Reply, Request, RequestKey, StepResult } from './messages.ts';
 import { isSubmission, Phases } from './phases.ts';
 import { Controller, type ControllerStart } from './reactor.ts';
 
@@ -88,12 +88,12 @@ export class ControllerShell {
     return this.#world.packs;
   }
 
-  /** Resolves when what was asked for is durable; rejects with a DroverError when it is refused. */
-  request(request: Request): Promise<Reply> {
+  /** Resolves when what was asked for is durable, and under a key that was used before with what came of it then; rejects with a DroverError when it is refused. */
+  request(request: Request, key?: RequestKey): Promise<Reply> {
     if (this.#isClosed) return Promise.reject(new DroverError('controller-stopping', 'the controller is stopping'));
     const ticket = ++this.#lastTicket;
     const reply = new Promise<Reply>((resolve, reject) => this.#tickets.set(ticket, { resolve, reject }));
-    this.#feed({ type: 'request', ticket, request });
+    this.#feed({ type: 'request', ticket, request, ...(key === undefined ? {} : { key }) });
     return reply;
   }
 
@@ -335,8 +335,8 @@ export class ControllerShell {
 }
 
 /** Most turns of an idle controller have nothing to make durable. */
-const isEmpty = ({ changes, output, generation, tokens }: Batch): boolean =>
-  changes.length === 0 && output.length === 0 && generation === undefined && tokens === undefined;
+const isEmpty = ({ changes, output, generation, tokens, answers }: Batch): boolean =>
+  changes.length + output.length === 0 && (generation ?? tokens ?? answers) === undefined;
 
 const refusalOf = ({ code, message, details }: DroverError): ToWorker => ({
   ...{ t: 'refused', instance: String(details?.instance ?? ''), code, message },

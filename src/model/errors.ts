@@ -47,6 +47,7 @@ export const errorKinds = {
   'continuation-not-waiting': kind(409, 2, false, 'only a task that still waits can get another dependency'),
   'dependency-cycle': kind(409, 2, false, 'remove one of the edges of the cycle'),
   'edge-unknown': kind(404, 2, false, "look at the dependencies with 'drover show TASK'"),
+  'idempotency-key-reused': kind(409, 2, false, 'give each request a key of its own; repeat one unchanged'),
   'attempt-superseded': kind(409, 2, false, 'the task has a newer attempt; drop this report'),
   'worker-wrong': kind(409, 3, false, 'the attempt belongs to another worker'),
   'worker-unknown': kind(404, 2, false, "list the workers with 'drover workers'"),

@@ -117,6 +117,11 @@ export const rateLimits = {
   watchedMax: 10_000,
 } as const;
 
+/** How long, and for how many, the answers to requests with an idempotency key are kept. A submission has one for 4,000 tasks. */
+export const answersMs = 86_400_000;
+export const answersMax = 100_000;
+export const idempotencyKeyCharsMax = 200;
+
 /** Rows of tokens. Past it those go that were revoked or have expired, the oldest first. */
 export const tokensMax = 10_000;
 /** A token that expires does so within ten years: later is a slip, or never. */

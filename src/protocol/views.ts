@@ -216,6 +216,9 @@ export const ErrorBody = Type.Object({
 });
 export type ErrorBody = Static<typeof ErrorBody>;
 
+/** Names a request, so that it can be repeated without harm. */
+export const idempotencyHeader = 'idempotency-key';
+
 /** Headers of an output response; its body is the bytes. */
 export const outputHeaders = {
   /** Where the next read goes on. */

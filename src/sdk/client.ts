@@ -118,20 +118,20 @@ export class Client {
 
   /** Tasks are then added in batches; none starts before `close`. */
   register(spec: WorkflowSpec): Promise<{ readonly id: string }> {
-    return this.change('workflows', { spec });
+    return this.make('workflows', { spec });
   }
 
   /** A workflow that one batch holds: registered, filled and closed at once. */
   submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView> {
-    return this.change('workflows', { spec, batch });
+    return this.make('workflows', { spec, batch });
   }
 
   extend(workflow: string, batch: TaskBatch): Promise<{ readonly firstIndex: number; readonly count: number }> {
-    return this.change(`workflows/${workflow}/tasks`, batch);
+    return this.make(`workflows/${workflow}/tasks`, batch);
   }
 
   close(workflow: string): Promise<WorkflowView> {
-    return this.change(`workflows/${workflow}/close`);
+    return this.make(`workflows/${workflow}/close`, {});
   }
 
   abort(workflow: string): Promise<WorkflowView> {
@@ -211,6 +211,12 @@ export class Client {
 
   private async read<View>(route: string, query: Query, waitMs?: number): Promise<View> {
     const { body } = await this.transport.get(path(route, query), waitMs);
+    return parseJson(body) as View;
+  }
+
+  /** A change that is made once, however often it has to be asked for. */
+  private async make<View>(route: string, content: unknown): Promise<View> {
+    const { body } = await this.transport.postOnce(path(route, {}), content);
     return parseJson(body) as View;
   }
 

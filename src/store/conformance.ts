@@ -366,6 +366,17 @@ const tokenCases: readonly ConformanceCase[] = [
       return committed(place, batches, async (reader) => assert.deepEqual(await reader.tokens(), last));
     },
   },
+  {
+    name: 'answers come back in the order of their ids, without those that were forgotten',
+    run(place) {
+      const row = (id: number) => ({ id, key: `t1 kéy ${id}`, digest: 'd', at: id, reply: '{"type":"done"}' });
+      const batches = [
+        batchOf({ answers: { written: [row(1), row(2), row(3)], forgottenTo: 0 } }),
+        batchOf({ answers: { written: [row(4)], forgottenTo: 2 } }),
+      ];
+      return committed(place, batches, async (reader) => assert.deepEqual(await reader.answers(), [row(3), row(4)]));
+    },
+  },
 ];
 
 /** At least one change of every type, in each of its shapes. */

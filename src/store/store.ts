@@ -12,6 +12,7 @@ import type { WorkflowRow } from '../core/workflow/record.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../model/ids.ts';
 import type { OutputStream } from '../model/states.ts';
 import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+import type { AnswerRow } from './answer-row.ts';
 import type { TokenRow } from './token-row.ts';
 
 /** What was said of a task when it was added; never changes. */
@@ -44,6 +45,8 @@ export interface Batch {
   readonly generation?: string;
   /** Of no history: who may ask is no part of what is asked for. */
   readonly tokens?: { readonly written: readonly TokenRow[]; readonly removed: readonly number[] };
+  /** Nor is what was answered; but it is durable with what the request did. */
+  readonly answers?: { readonly written: readonly AnswerRow[]; readonly forgottenTo: number };
 }
 
 export interface HistoryEntry {
@@ -99,6 +102,8 @@ export interface Reader {
   history(after: number, limit: number): Promise<HistoryEntry[]>;
   /** All of them, in the order of their ids. */
   tokens(): Promise<TokenRow[]>;
+  /** All that were not forgotten, in the order of their ids. */
+  answers(): Promise<AnswerRow[]>;
 }
 
 export interface Store extends Reader, Writer {}

@@ -1,5 +1,5 @@
 import { Type } from '@fastify/type-provider-typebox';
-import type { Request } from '../../controller/messages.ts';
+import type { Request, RequestKey } from '../../controller/messages.ts';
 import type { ControllerShell } from '../../controller/shell.ts';
 import type { Cluster } from '../../core/cluster.ts';
 import { DroverError } from '../../model/errors.ts';
@@ -11,6 +11,7 @@ import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
 import { FailureList, RetryResult, TaskList, WorkflowList, WorkflowView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { failuresOf } from '../failures.ts';
+import { keyOf } from '../idempotency.ts';
 import { workflowOf } from '../reference.ts';
 import { renderTask, renderWorkflow } from '../render.ts';
 
@@ -45,29 +46,29 @@ export function registerWorkflowRoutes(app: App, { shell }: ApiOptions): void {
 function registerDefining(app: App, shell: ControllerShell): void {
   // With a batch it is the whole workflow, which is closed at once.
   const Body = Type.Object({ spec: WorkflowSpec, batch: Type.Optional(TaskBatch) }, { additionalProperties: false });
-  app.post('/api/v1/workflows', { schema: { body: Body } }, async ({ body: { spec, batch } }) => {
-    const reply = await shell.request(
-      batch === undefined ? { type: 'register', spec } : { type: 'submit', spec, batch },
-    );
+  app.post('/api/v1/workflows', { schema: { body: Body } }, async (request) => {
+    const { spec, batch } = request.body;
+    const asked: Request = batch === undefined ? { type: 'register', spec } : { type: 'submit', spec, batch };
+    const reply = await shell.request(asked, keyOf(request));
     const workflow = reply.type === 'registered' ? reply.workflow : workflowId(0);
     return batch === undefined ? { id: printWorkflow(workflow) } : viewOf(shell, workflow);
   });
   app.post('/api/v1/workflows/:id/tasks', { schema: { params: Reference, body: TaskBatch } }, async (request) => {
     const workflow = workflowOf(request.params.id);
-    const reply = await shell.request({ type: 'extend', workflow, batch: request.body });
+    const reply = await shell.request({ type: 'extend', workflow, batch: request.body }, keyOf(request));
     return reply.type === 'extended' ? { firstIndex: reply.firstIndex, count: reply.count } : {};
   });
 }
 
 function registerSteering(app: App, shell: ControllerShell): void {
-  const answer = async (workflow: WorkflowId, request: Request): Promise<WorkflowView> => {
-    await shell.request(request);
+  const answer = async (workflow: WorkflowId, request: Request, key?: RequestKey): Promise<WorkflowView> => {
+    await shell.request(request, key);
     return viewOf(shell, workflow);
   };
   for (const type of ['close', 'abort', 'cancel'] as const) {
-    app.post(`/api/v1/workflows/:id/${type}`, { schema: { params: Reference } }, ({ params }) => {
-      const workflow = workflowOf(params.id);
-      return answer(workflow, { type, workflow });
+    app.post(`/api/v1/workflows/:id/${type}`, { schema: { params: Reference } }, (request) => {
+      const workflow = workflowOf(request.params.id);
+      return answer(workflow, { type, workflow }, keyOf(request));
     });
   }
   app.post(

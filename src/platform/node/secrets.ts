@@ -9,6 +9,11 @@ export const newToken = (): string => `drover_${randomBytes(32).toString('base64
 
 export const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
+export function hasher(): { update(chunk: Uint8Array): void; digest(): string } {
+  const hash = createHash('sha256');
+  return { update: (chunk) => void hash.update(chunk), digest: () => hash.digest('hex') };
+}
+
 export function isSame(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -12,6 +12,7 @@ import { assert } from '../../model/errors.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import { outputStreams } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
+import type { AnswerRow } from '../answer-row.ts';
 import type { Batch, EdgeRow, HistoryEntry, OutputPiece, SeedRun, Store, TaskDefinition } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
 
@@ -30,6 +31,7 @@ interface Content {
   readonly output: Map<string, OutputPiece>;
   readonly history: HistoryEntry[];
   readonly tokens: Map<number, TokenRow>;
+  readonly answers: Map<number, AnswerRow>;
   generation: string;
 }
 
@@ -47,6 +49,7 @@ export class MemoryDisk {
     output: new Map(),
     history: [],
     tokens: new Map(),
+    answers: new Map(),
   };
   #epoch = 0;
 
@@ -170,6 +173,10 @@ class MemoryStore implements Store {
     return byId(this.#content.tokens);
   }
 
+  async answers(): Promise<AnswerRow[]> {
+    return byId(this.#content.answers);
+  }
+
   #check({ definitions, specs, changes }: Batch): void {
     const known = this.#content;
     for (const { id } of definitions) assert(!known.definitions.has(id), `task ${id} is defined once`);
@@ -181,10 +188,12 @@ class MemoryStore implements Store {
     }
   }
 
-  #take({ at, changes, rows, specs, definitions, output, generation, tokens }: Batch): void {
+  #take({ at, changes, rows, specs, definitions, output, generation, tokens, answers }: Batch): void {
     const content = this.#content;
     for (const row of tokens?.written ?? []) content.tokens.set(row.id, row);
     for (const id of tokens?.removed ?? []) content.tokens.delete(id);
+    for (const row of answers?.written ?? []) content.answers.set(row.id, row);
+    for (const id of content.answers.keys()) if (id <= (answers?.forgottenTo ?? 0)) content.answers.delete(id);
     content.generation = generation ?? content.generation;
     for (const { workflow, spec } of specs) content.specs.set(workflow, spec);
     for (const definition of definitions) content.definitions.set(definition.id, definition);

@@ -74,6 +74,10 @@ export const migrations: readonly string[] = [
     id INTEGER PRIMARY KEY, name TEXT, role TEXT NOT NULL, hash TEXT NOT NULL, created_at INTEGER NOT NULL,
     expires_at INTEGER, revoked_at INTEGER
   );
+  -- What requests with an idempotency key were answered, in the order of their asking.
+  CREATE TABLE answer (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, digest TEXT NOT NULL, at INTEGER NOT NULL, reply TEXT NOT NULL
+  );
   `,
 ];
 

@@ -11,12 +11,14 @@ import { assert } from '../../model/errors.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import { outcomeKinds } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
+import type { AnswerRow } from '../answer-row.ts';
 import { entriesOf, type HistoryPage } from '../history.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, HistoryEntry, OutputPiece, Reader, SeedRun, TaskDefinition } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
 import { storeFailure } from './failure.ts';
 import {
+  answerRow,
   attemptRow,
   type Columns,
   definitionRow,
@@ -159,6 +161,10 @@ export class SqliteReader implements Reader {
 
   async tokens(): Promise<TokenRow[]> {
     return this.#all('SELECT * FROM token ORDER BY id').map(tokenRow);
+  }
+
+  async answers(): Promise<AnswerRow[]> {
+    return this.#all('SELECT * FROM answer ORDER BY id').map(answerRow);
   }
 
   #seeds(first: TaskId): SeedRun['seeds'] {

@@ -18,6 +18,7 @@ import {
   workflowStates,
 } from '../../model/states.ts';
 import type { TaskSpec } from '../../protocol/spec.ts';
+import type { AnswerRow } from '../answer-row.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, OutputPiece, SeedRun, TaskDefinition } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
@@ -216,4 +217,13 @@ export function tokenRow(columns: Columns): TokenRow {
   ];
   const ends = { expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined };
   return { id, name: name ?? undefined, role, hash, createdAt, ...ends };
+}
+
+export function answerValues({ id, key, digest, at, reply }: AnswerRow, into: Values): void {
+  into.push(id, key, digest, at, reply);
+}
+
+export function answerRow(columns: Columns): AnswerRow {
+  const [id, key, digest, at, reply] = columns as [number, string, string, number, string];
+  return { id, key, digest, at, reply };
 }

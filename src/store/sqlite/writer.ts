@@ -13,6 +13,7 @@ import type { Batch, EdgeRow, OutputPiece } from '../store.ts';
 import { Bulk } from './bulk.ts';
 import { CommandTexts } from './command-texts.ts';
 import {
+  answerValues,
   attemptValues,
   definitionValues,
   edgeValues,
@@ -33,6 +34,7 @@ const statements = {
   history: 'INSERT INTO history VALUES (?, ?, ?, ?)',
   generation: "UPDATE meta SET value = ? WHERE key = 'generation'",
   tokenGone: 'DELETE FROM token WHERE id = ?',
+  answersGone: 'DELETE FROM answer WHERE id <= ?',
 } as const;
 
 type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
@@ -52,6 +54,7 @@ const tablesOf = (database: DatabaseSync, commands: CommandTexts) => ({
   ),
   edge: new Bulk(database, 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind)', 5, edgeValues),
   token: new Bulk(database, 'INSERT OR REPLACE INTO token', 7, tokenValues),
+  answer: new Bulk(database, 'INSERT INTO answer', 5, answerValues),
 });
 
 export class SqliteWriter {
@@ -80,8 +83,7 @@ export class SqliteWriter {
       attempt.write(batch.rows.attempts);
       worker.write(batch.rows.workers);
       this.#writeOutput(batch.output);
-      this.#tables.token.write(batch.tokens?.written ?? []);
-      for (const id of batch.tokens?.removed ?? []) this.#statements.tokenGone.run(id);
+      this.#writeAccess(batch);
       if (batch.generation !== undefined) this.#statements.generation.run(batch.generation);
       for (const { last, at, count, data } of pagesOf(batch.changes, batch.at, this.#lastChange)) {
         this.#statements.history.run(last, at, count, data);
@@ -111,6 +113,15 @@ export class SqliteWriter {
       }
     }
     this.#tables.edge.write(edges);
+  }
+
+  /** Who may ask, and what was answered. */
+  #writeAccess({ tokens, answers }: Batch): void {
+    this.#tables.token.write(tokens?.written ?? []);
+    for (const id of tokens?.removed ?? []) this.#statements.tokenGone.run(id);
+    if (answers === undefined) return;
+    this.#tables.answer.write(answers.written);
+    this.#statements.answersGone.run(answers.forgottenTo);
   }
 
   #writeOutput(pieces: readonly OutputPiece[]): void {
