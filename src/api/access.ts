@@ -44,7 +44,7 @@ const rows: readonly Row[] = [
   ['GET', '/tasks/:', [...reading, ...working]],
   ['POST', '/workers', working],
   ['GET POST', '/workers/:/orders', working],
-  ['POST PATCH DELETE', '/workers/:/claims*', working],
+  ['GET POST PATCH DELETE', '/workers/:/claims*', working],
   ['POST PUT', '/workers/:/heartbeat', working],
   ['PATCH', '/tasks/:', [...submitting, ...working]],
   ['GET', '/tasks/:/execution_info*', [...reading, ...working]],

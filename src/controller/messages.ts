@@ -3,8 +3,10 @@ import type { DroverError } from '../model/errors.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
+import type { Comparison } from '../protocol/views.ts';
 import type { FromWorker, ToWorker } from '../protocol/worker.ts';
 import type { Batch } from '../store/store.ts';
+import type { TaskKeyRow } from '../store/task-key-row.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import type { NewToken } from './tokens.ts';
 
@@ -14,8 +16,15 @@ export type LinkId = number;
 export type Request =
   | { readonly type: 'register'; readonly spec: WorkflowSpec }
   /** Registers, extends and closes in one turn: all of it is durable at once. */
-  | { readonly type: 'submit'; readonly spec: WorkflowSpec; readonly batch: TaskBatch }
-  | { readonly type: 'extend'; readonly workflow: WorkflowId; readonly batch: TaskBatch }
+  | { readonly type: 'submit'; readonly spec: WorkflowSpec; readonly batch: TaskBatch; readonly likeness?: Likeness }
+  | {
+      readonly type: 'extend';
+      readonly workflow: WorkflowId;
+      readonly batch: TaskBatch;
+      readonly likeness?: Likeness;
+    }
+  /** Of tasks that were submitted without. */
+  | { readonly type: 'note-keys'; readonly keys: readonly TaskKeyRow[] }
   | { readonly type: 'close' | 'abort' | 'cancel'; readonly workflow: WorkflowId }
   | { readonly type: 'halt'; readonly workflow: WorkflowId; readonly mode: HaltMode }
   | { readonly type: 'resume'; readonly workflow: WorkflowId; readonly how: 'hot' | 'cold' }
@@ -40,6 +49,13 @@ export type Request =
   | { readonly type: 'add-token'; readonly token: NewToken }
   | { readonly type: 'revoke-token'; readonly token: number };
 
+/** Of tasks that were compared with those of an earlier workflow. */
+export interface Likeness {
+  /** Of each of them; a barrier has none. */
+  readonly keys: readonly (string | undefined)[];
+  readonly comparison: Comparison;
+}
+
 /** By which a request that is repeated is known. */
 export interface RequestKey {
   readonly key: string;
@@ -50,8 +66,13 @@ export interface RequestKey {
 /** What a request gives back once it is durable. */
 export type Reply =
   | { readonly type: 'done' }
-  | { readonly type: 'registered'; readonly workflow: WorkflowId }
-  | { readonly type: 'extended'; readonly firstIndex: number; readonly count: number }
+  | { readonly type: 'registered'; readonly workflow: WorkflowId; readonly comparison?: Comparison }
+  | {
+      readonly type: 'extended';
+      readonly firstIndex: number;
+      readonly count: number;
+      readonly comparison?: Comparison;
+    }
   | { readonly type: 'interrupted'; readonly workflows: readonly WorkflowId[] }
   /** `next`: where to go on; absent when all were looked at. */
   | { readonly type: 'retried'; readonly count: number; readonly next?: number }

@@ -57,14 +57,14 @@ export class Controller {
   readonly cluster: Cluster;
   readonly sessions: WorkerSessions;
   readonly tokens: Tokens;
-  readonly #answers: Answers;
+  readonly answers: Answers;
   readonly #custody: OutputCustody;
   #rebalanceAt = 0;
 
   constructor({ cluster, outputEnd, settings, tokens = [], answers = [], ...lineage }: ControllerStart) {
     this.cluster = cluster;
     this.tokens = new Tokens(tokens);
-    this.#answers = new Answers(answers);
+    this.answers = new Answers(answers);
     this.#custody = new OutputCustody(outputEnd);
     this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, this.#custody);
   }
@@ -72,7 +72,7 @@ export class Controller {
   step(inputs: readonly Input[], now: number): StepResult {
     const turn = new Turn(this.cluster, now);
     const effects: Effect[] = [];
-    const collected: Collected = { specs: [], definitions: [] };
+    const collected: Collected = { specs: [], definitions: [], taskKeys: [] };
     for (const input of inputs) this.#take(turn, input, effects, collected);
     this.sessions.lookAfter(turn, effects);
     const isUnsettled = settle(turn, commitRowsMax);
@@ -84,7 +84,7 @@ export class Controller {
     const { pieces, writes } = this.#custody.take();
     const generation = this.sessions.takeGeneration();
     const tokens = this.tokens.takeChanges();
-    const answers = this.#answers.takeChanges();
+    const answers = this.answers.takeChanges();
     return {
       at: now,
       changes: turn.changes,
@@ -112,11 +112,11 @@ export class Controller {
         const { ticket, request, key } = input;
         try {
           const { sessions, tokens } = this;
-          const earlier = key && this.#answers.find(key, turn.now);
+          const earlier = key && this.answers.find(key, turn.now);
           const context = { turn, sessions, tokens, effects, collected, ticket };
           const reply = earlier ?? handleRequest(context, request);
           if (key !== undefined && reply !== undefined && earlier === undefined) {
-            this.#answers.keep(key, reply, turn.now);
+            this.answers.keep(key, reply, turn.now);
           }
           if (reply !== undefined) effects.push({ type: 'reply', ticket, reply });
         } catch (error) {

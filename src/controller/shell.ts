@@ -97,6 +97,11 @@ export class ControllerShell {
     return reply;
   }
 
+  /** What a request under that key was answered, if there was one. */
+  answerTo(key: RequestKey): Promise<Reply | undefined> {
+    return this.read((_, now) => this.controller.answers.find(key, now));
+  }
+
   /** Looks at the cluster when everything in it is durable. */
   read<T>(look: (cluster: Cluster, now: number) => T): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -335,8 +340,8 @@ export class ControllerShell {
 }
 
 /** Most turns of an idle controller have nothing to make durable. */
-const isEmpty = ({ changes, output, generation, tokens, answers }: Batch): boolean =>
-  changes.length + output.length === 0 && (generation ?? tokens ?? answers) === undefined;
+const isEmpty = ({ changes, output, generation, tokens, answers, taskKeys = [] }: Batch): boolean =>
+  changes.length + output.length + taskKeys.length === 0 && (generation ?? tokens ?? answers) === undefined;
 
 const refusalOf = ({ code, message, details }: DroverError): ToWorker => ({
   ...{ t: 'refused', instance: String(details?.instance ?? ''), code, message },

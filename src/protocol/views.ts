@@ -61,6 +61,17 @@ export const WorkflowList = Type.Object({
 });
 export type WorkflowList = Static<typeof WorkflowList>;
 
+/** What became of tasks that were compared with those of an earlier workflow. */
+export const Comparison = Type.Object({
+  /** Done there, and skipped here. */
+  unchanged: count,
+  /** There, but not done. */
+  again: count,
+  /** New or changed. */
+  fresh: count,
+});
+export type Comparison = Static<typeof Comparison>;
+
 export const OutcomeView = Type.Object({
   kind: oneOf(outcomeKinds),
   code: Type.Optional(Type.Integer()),
@@ -99,6 +110,8 @@ export const TaskView = Type.Object({
   state: oneOf(taskStates),
   reason: Type.Optional(oneOf([...failReasons, ...cancelReasons])),
   held: Type.Optional(Type.Literal(true)),
+  /** Why it need not run. */
+  skipped: Type.Optional(Type.String()),
   /** Dependencies that are not met yet. */
   pendingDependencies: Type.Optional(count),
   /** It waits before its next attempt until then. */

@@ -3,6 +3,7 @@ import type { HaltMode, TaskState } from '../model/states.ts';
 import type { TokenRole } from '../model/tokens.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import {
+  type Comparison,
   type FailureList,
   type NewTokenView,
   outputHeaders,
@@ -18,6 +19,13 @@ import {
   type WorkflowView,
 } from '../protocol/views.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
+
+export interface Extended {
+  readonly firstIndex: number;
+  readonly count: number;
+  /** Where the workflow is like an earlier one. */
+  readonly comparison?: Comparison;
+}
 
 export interface OutputQuery {
   readonly stream: 'stdout' | 'stderr';
@@ -122,11 +130,11 @@ export class Client {
   }
 
   /** A workflow that one batch holds: registered, filled and closed at once. */
-  submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView> {
+  submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView & { readonly comparison?: Comparison }> {
     return this.make('workflows', { spec, batch });
   }
 
-  extend(workflow: string, batch: TaskBatch): Promise<{ readonly firstIndex: number; readonly count: number }> {
+  extend(workflow: string, batch: TaskBatch): Promise<Extended> {
     return this.make(`workflows/${workflow}/tasks`, batch);
   }
 

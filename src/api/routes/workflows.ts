@@ -1,5 +1,5 @@
 import { Type } from '@fastify/type-provider-typebox';
-import type { Request, RequestKey } from '../../controller/messages.ts';
+import type { Reply, Request, RequestKey } from '../../controller/messages.ts';
 import type { ControllerShell } from '../../controller/shell.ts';
 import type { Cluster } from '../../core/cluster.ts';
 import { DroverError } from '../../model/errors.ts';
@@ -10,6 +10,7 @@ import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
 import { FailureList, RetryResult, TaskList, WorkflowList, WorkflowView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
+import { Comparer } from '../comparison.ts';
 import { failuresOf } from '../failures.ts';
 import { keyOf } from '../idempotency.ts';
 import { workflowOf } from '../reference.ts';
@@ -37,27 +38,49 @@ async function nextView(
   return viewOf(shell, workflow);
 }
 
-export function registerWorkflowRoutes(app: App, { shell }: ApiOptions): void {
-  registerDefining(app, shell);
+export function registerWorkflowRoutes(app: App, { shell, gate }: ApiOptions): void {
+  registerDefining(app, shell, new Comparer(shell, gate.secrets.digest));
   registerSteering(app, shell);
   registerReading(app, shell);
 }
 
-function registerDefining(app: App, shell: ControllerShell): void {
+function registerDefining(app: App, shell: ControllerShell, comparer: Comparer): void {
   // With a batch it is the whole workflow, which is closed at once.
   const Body = Type.Object({ spec: WorkflowSpec, batch: Type.Optional(TaskBatch) }, { additionalProperties: false });
   app.post('/api/v1/workflows', { schema: { body: Body } }, async (request) => {
     const { spec, batch } = request.body;
-    const asked: Request = batch === undefined ? { type: 'register', spec } : { type: 'submit', spec, batch };
-    const reply = await shell.request(asked, keyOf(request));
-    const workflow = reply.type === 'registered' ? reply.workflow : workflowId(0);
-    return batch === undefined ? { id: printWorkflow(workflow) } : viewOf(shell, workflow);
+    const reply = await askOnce(shell, keyOf(request), () => comparer.submission(spec, batch));
+    if (reply.type !== 'registered') return {};
+    const { workflow, comparison } = reply;
+    if (batch === undefined) return { id: printWorkflow(workflow) };
+    return { ...(await viewOf(shell, workflow)), ...(comparison === undefined ? {} : { comparison }) };
   });
   app.post('/api/v1/workflows/:id/tasks', { schema: { params: Reference, body: TaskBatch } }, async (request) => {
     const workflow = workflowOf(request.params.id);
-    const reply = await shell.request({ type: 'extend', workflow, batch: request.body }, keyOf(request));
-    return reply.type === 'extended' ? { firstIndex: reply.firstIndex, count: reply.count } : {};
+    const key = keyOf(request);
+    const reply = await comparer.inTurn(workflow, () =>
+      askOnce(shell, key, () => comparer.extension(workflow, request.body)),
+    );
+    const { type: _, ...answer } = reply;
+    return answer;
   });
+}
+
+/** What can't be prepared any more may have been done: then the answer is the one that it had. */
+async function askOnce(
+  shell: ControllerShell,
+  key: RequestKey | undefined,
+  prepare: () => Promise<Request>,
+): Promise<Reply> {
+  let asked: Request;
+  try {
+    asked = await prepare();
+  } catch (error) {
+    const answered = key && (await shell.answerTo(key));
+    if (answered !== undefined) return answered;
+    throw error;
+  }
+  return shell.request(asked, key);
 }
 
 function registerSteering(app: App, shell: ControllerShell): void {

@@ -32,6 +32,7 @@ interface Content {
   readonly history: HistoryEntry[];
   readonly tokens: Map<number, TokenRow>;
   readonly answers: Map<number, AnswerRow>;
+  readonly taskKeys: Map<string, TaskId[]>;
   generation: string;
 }
 
@@ -50,6 +51,7 @@ export class MemoryDisk {
     history: [],
     tokens: new Map(),
     answers: new Map(),
+    taskKeys: new Map(),
   };
   #epoch = 0;
 
@@ -177,6 +179,19 @@ class MemoryStore implements Store {
     return byId(this.#content.answers);
   }
 
+  async tasksByKey(workflow: WorkflowId, keys: readonly string[]): Promise<(readonly TaskId[])[]> {
+    return keys.map((key) => this.#content.taskKeys.get(`${workflow} ${key}`) ?? []);
+  }
+
+  async isKeyed(workflow: WorkflowId): Promise<boolean> {
+    return this.#content.taskKeys.has(`${workflow} `);
+  }
+
+  async workflowsNamed(name: string): Promise<WorkflowId[]> {
+    const named = [...this.#content.specs].filter(([, spec]) => spec.name === name);
+    return named.map(([id]) => id as WorkflowId).sort((a, b) => b - a);
+  }
+
   #check({ definitions, specs, changes }: Batch): void {
     const known = this.#content;
     for (const { id } of definitions) assert(!known.definitions.has(id), `task ${id} is defined once`);
@@ -188,12 +203,26 @@ class MemoryStore implements Store {
     }
   }
 
-  #take({ at, changes, rows, specs, definitions, output, generation, tokens, answers }: Batch): void {
+  #takeAccess({ tokens, answers, taskKeys = [] }: Batch): void {
     const content = this.#content;
     for (const row of tokens?.written ?? []) content.tokens.set(row.id, row);
     for (const id of tokens?.removed ?? []) content.tokens.delete(id);
     for (const row of answers?.written ?? []) content.answers.set(row.id, row);
     for (const id of content.answers.keys()) if (id <= (answers?.forgottenTo ?? 0)) content.answers.delete(id);
+    for (const { workflow, key, task } of taskKeys) {
+      const known = content.taskKeys.get(`${workflow} ${key}`) ?? [];
+      const all = new Set([...known, task as TaskId]);
+      content.taskKeys.set(
+        `${workflow} ${key}`,
+        [...all].sort((a, b) => a - b),
+      );
+    }
+  }
+
+  #take(batch: Batch): void {
+    const { at, changes, rows, specs, definitions, output, generation } = batch;
+    const content = this.#content;
+    this.#takeAccess(batch);
     content.generation = generation ?? content.generation;
     for (const { workflow, spec } of specs) content.specs.set(workflow, spec);
     for (const definition of definitions) content.definitions.set(definition.id, definition);

@@ -23,6 +23,7 @@ import {
   type Columns,
   definitionRow,
   edgeRow,
+  keyBytes,
   outputPiece,
   seedRun,
   taskRow,
@@ -35,6 +36,8 @@ import { reading } from './transaction.ts';
 const chunkRows = 10_000;
 /** A row of `run` stands for up to thousands of tasks. */
 const chunkRuns = 100;
+/** Whoever asks for workflows of a name wants one of the last. */
+const namesakesMax = 100;
 
 export class SqliteReader implements Reader {
   readonly epoch: number;
@@ -165,6 +168,22 @@ export class SqliteReader implements Reader {
 
   async answers(): Promise<AnswerRow[]> {
     return this.#all('SELECT * FROM answer ORDER BY id').map(answerRow);
+  }
+
+  async tasksByKey(workflow: WorkflowId, keys: readonly string[]): Promise<TaskId[][]> {
+    const sql = 'SELECT task FROM task_key WHERE workflow = ? AND key = ? ORDER BY task';
+    return this.#read(() =>
+      reading(this.#database, () => keys.map((key) => this.#all(sql, workflow, keyBytes(key)).map(([task]) => task))),
+    ) as TaskId[][];
+  }
+
+  async isKeyed(workflow: WorkflowId): Promise<boolean> {
+    return this.#get("SELECT 1 FROM task_key WHERE workflow = ? AND key = x''", workflow) !== undefined;
+  }
+
+  async workflowsNamed(name: string): Promise<WorkflowId[]> {
+    const sql = "SELECT workflow FROM workflow_spec WHERE spec ->> '$.name' = ? ORDER BY workflow DESC LIMIT ?";
+    return this.#all(sql, name, namesakesMax).map(([workflow]) => workflow as WorkflowId);
   }
 
   #seeds(first: TaskId): SeedRun['seeds'] {
