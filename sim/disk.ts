@@ -84,8 +84,6 @@ export class Disk {
       history: (after, limit) => store.history(after, limit),
       tokens: () => store.tokens(),
       answers: () => store.answers(),
-      tasksByKey: (workflow, keys) => store.tasksByKey(workflow, keys),
-      isKeyed: (workflow) => store.isKeyed(workflow),
       workflowsNamed: (name) => store.workflowsNamed(name),
     };
   }

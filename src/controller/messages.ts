@@ -6,7 +6,6 @@ import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison } from '../protocol/views.ts';
 import type { FromWorker, ToWorker } from '../protocol/worker.ts';
 import type { Batch } from '../store/store.ts';
-import type { TaskKeyRow } from '../store/task-key-row.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import type { NewToken } from './tokens.ts';
 
@@ -16,15 +15,18 @@ export type LinkId = number;
 export type Request =
   | { readonly type: 'register'; readonly spec: WorkflowSpec }
   /** Registers, extends and closes in one turn: all of it is durable at once. */
-  | { readonly type: 'submit'; readonly spec: WorkflowSpec; readonly batch: TaskBatch; readonly likeness?: Likeness }
+  | {
+      readonly type: 'submit';
+      readonly spec: WorkflowSpec;
+      readonly batch: TaskBatch;
+      readonly comparison?: Comparison;
+    }
   | {
       readonly type: 'extend';
       readonly workflow: WorkflowId;
       readonly batch: TaskBatch;
-      readonly likeness?: Likeness;
+      readonly comparison?: Comparison;
     }
-  /** Of tasks that were submitted without. */
-  | { readonly type: 'note-keys'; readonly keys: readonly TaskKeyRow[] }
   | { readonly type: 'close' | 'abort' | 'cancel'; readonly workflow: WorkflowId }
   | { readonly type: 'halt'; readonly workflow: WorkflowId; readonly mode: HaltMode }
   | { readonly type: 'resume'; readonly workflow: WorkflowId; readonly how: 'hot' | 'cold' }
@@ -48,13 +50,6 @@ export type Request =
   | { readonly type: 'dismiss-workers' }
   | { readonly type: 'add-token'; readonly token: NewToken }
   | { readonly type: 'revoke-token'; readonly token: number };
-
-/** Of tasks that were compared with those of an earlier workflow. */
-export interface Likeness {
-  /** Of each of them; a barrier has none. */
-  readonly keys: readonly (string | undefined)[];
-  readonly comparison: Comparison;
-}
 
 /** By which a request that is repeated is known. */
 export interface RequestKey {

@@ -72,7 +72,7 @@ export class Controller {
   step(inputs: readonly Input[], now: number): StepResult {
     const turn = new Turn(this.cluster, now);
     const effects: Effect[] = [];
-    const collected: Collected = { specs: [], definitions: [], taskKeys: [] };
+    const collected: Collected = { specs: [], definitions: [] };
     for (const input of inputs) this.#take(turn, input, effects, collected);
     this.sessions.lookAfter(turn, effects);
     const isUnsettled = settle(turn, commitRowsMax);

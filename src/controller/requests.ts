@@ -14,9 +14,9 @@ import { taskId, type WorkflowId } from '../model/ids.ts';
 import { commandBytesMax, commitRowsMax, environmentBytesMax } from '../model/limits.ts';
 import type { WorkflowState } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
+import type { Comparison } from '../protocol/views.ts';
 import type { TaskDefinition } from '../store/store.ts';
-import { allKeyed, type TaskKeyRow } from '../store/task-key-row.ts';
-import type { Effect, Likeness, Reply, Request } from './messages.ts';
+import type { Effect, Reply, Request } from './messages.ts';
 import { kindOf } from './task-kind.ts';
 import type { Tokens } from './tokens.ts';
 import { administer } from './worker-administration.ts';
@@ -26,7 +26,6 @@ import type { WorkerSessions } from './worker-sessions.ts';
 export interface Collected {
   readonly specs: { readonly workflow: WorkflowId; readonly spec: WorkflowSpec }[];
   readonly definitions: TaskDefinition[];
-  readonly taskKeys: TaskKeyRow[];
 }
 
 export interface RequestContext {
@@ -47,12 +46,9 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'register':
       return { type: 'registered', workflow: register(context, request.spec) };
     case 'submit':
-      return submit(context, request.spec, request.batch, request.likeness);
+      return submit(context, request.spec, request.batch, request.comparison);
     case 'extend':
-      return extend(context, request.workflow, request.batch, request.likeness);
-    case 'note-keys':
-      context.collected.taskKeys.push(...request.keys);
-      return done;
+      return extend(context, request.workflow, request.batch, request.comparison);
     case 'close':
       closeWorkflow(turn, request.workflow);
       return done;
@@ -98,16 +94,16 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
 }
 
 /** What is refused leaves an aborted workflow, as it does when a definer registers and then fails. */
-function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch, likeness?: Likeness): Reply {
+function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch, comparison?: Comparison): Reply {
   const workflow = register(context, spec);
   try {
-    extend(context, workflow, batch, likeness);
+    extend(context, workflow, batch, comparison);
   } catch (error) {
     abortWorkflow(context.turn, workflow);
     throw error;
   }
   closeWorkflow(context.turn, workflow);
-  return { type: 'registered', workflow, ...comparisonOf(likeness) };
+  return { type: 'registered', workflow, ...(comparison === undefined ? {} : { comparison }) };
 }
 
 function register({ turn, collected }: RequestContext, spec: WorkflowSpec): WorkflowId {
@@ -121,18 +117,14 @@ function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Work
   const loss = onLost === undefined ? {} : { onLost };
   const workflow = registerWorkflow(turn, { maxAttempts, failFast, open, adjusts: false, ...loss });
   collected.specs.push({ workflow, spec });
-  if (spec.like !== undefined) collected.taskKeys.push(allKeyed(workflow));
   return workflow;
 }
-
-const comparisonOf = (likeness: Likeness | undefined): Pick<Likeness, 'comparison'> | undefined =>
-  likeness === undefined ? undefined : { comparison: likeness.comparison };
 
 function extend(
   { turn, collected }: RequestContext,
   workflow: WorkflowId,
   { tasks, edges }: TaskBatch,
-  likeness?: Likeness,
+  comparison?: Comparison,
 ): Reply {
   tasks.forEach((task, offset) => {
     if (task.command === undefined || Buffer.byteLength(task.command) <= commandBytesMax) return;
@@ -151,10 +143,7 @@ function extend(
   tasks.forEach((spec, offset) => {
     collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });
   });
-  likeness?.keys.forEach((key, offset) => {
-    if (key !== undefined) collected.taskKeys.push({ workflow, key, task: taskId(first + offset) });
-  });
-  return { type: 'extended', firstIndex, count: tasks.length, ...comparisonOf(likeness) };
+  return { type: 'extended', firstIndex, count: tasks.length, ...(comparison === undefined ? {} : { comparison }) };
 }
 
 function retryFailed(turn: Turn, workflow: WorkflowId, after: number): Reply {

@@ -122,6 +122,9 @@ export const answersMs = 86_400_000;
 export const answersMax = 100_000;
 export const idempotencyKeyCharsMax = 200;
 
+/** Submissions that are compared with an earlier workflow at the same time: each takes 44 bytes for each of its tasks. */
+export const comparisonsMax = 4;
+
 /** Rows of tokens. Past it those go that were revoked or have expired, the oldest first. */
 export const tokensMax = 10_000;
 /** A token that expires does so within ten years: later is a slip, or never. */

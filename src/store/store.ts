@@ -13,7 +13,6 @@ import type { AttemptId, TaskId, WorkflowId } from '../model/ids.ts';
 import type { OutputStream } from '../model/states.ts';
 import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import type { AnswerRow } from './answer-row.ts';
-import type { TaskKeyRow } from './task-key-row.ts';
 import type { TokenRow } from './token-row.ts';
 
 /** What was said of a task when it was added; never changes. */
@@ -48,8 +47,6 @@ export interface Batch {
   readonly tokens?: { readonly written: readonly TokenRow[]; readonly removed: readonly number[] };
   /** Nor is what was answered; but it is durable with what the request did. */
   readonly answers?: { readonly written: readonly AnswerRow[]; readonly forgottenTo: number };
-  /** They follow from the definitions, and are kept to be looked up. */
-  readonly taskKeys?: readonly TaskKeyRow[];
 }
 
 export interface HistoryEntry {
@@ -107,10 +104,6 @@ export interface Reader {
   tokens(): Promise<TokenRow[]>;
   /** All that were not forgotten, in the order of their ids. */
   answers(): Promise<AnswerRow[]>;
-  /** The tasks of a workflow that have each of the keys, in their order. */
-  tasksByKey(workflow: WorkflowId, keys: readonly string[]): Promise<(readonly TaskId[])[]>;
-  /** Whether all of its tasks have keys. */
-  isKeyed(workflow: WorkflowId): Promise<boolean>;
   /** The newest first, and not all if there are a great many. */
   workflowsNamed(name: string): Promise<WorkflowId[]>;
 }

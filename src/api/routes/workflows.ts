@@ -39,8 +39,9 @@ async function nextView(
 }
 
 export function registerWorkflowRoutes(app: App, { shell, gate }: ApiOptions): void {
-  registerDefining(app, shell, new Comparer(shell, gate.secrets.digest));
-  registerSteering(app, shell);
+  const comparer = new Comparer(shell, gate.secrets.digest);
+  registerDefining(app, shell, comparer);
+  registerSteering(app, shell, comparer);
   registerReading(app, shell);
 }
 
@@ -58,9 +59,7 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
   app.post('/api/v1/workflows/:id/tasks', { schema: { params: Reference, body: TaskBatch } }, async (request) => {
     const workflow = workflowOf(request.params.id);
     const key = keyOf(request);
-    const reply = await comparer.inTurn(workflow, () =>
-      askOnce(shell, key, () => comparer.extension(workflow, request.body)),
-    );
+    const reply = await comparer.extend(workflow, request.body, (asked) => shell.request(asked, key));
     const { type: _, ...answer } = reply;
     return answer;
   });
@@ -83,7 +82,7 @@ async function askOnce(
   return shell.request(asked, key);
 }
 
-function registerSteering(app: App, shell: ControllerShell): void {
+function registerSteering(app: App, shell: ControllerShell, comparer: Comparer): void {
   const answer = async (workflow: WorkflowId, request: Request, key?: RequestKey): Promise<WorkflowView> => {
     await shell.request(request, key);
     return viewOf(shell, workflow);
@@ -91,6 +90,7 @@ function registerSteering(app: App, shell: ControllerShell): void {
   for (const type of ['close', 'abort', 'cancel'] as const) {
     app.post(`/api/v1/workflows/:id/${type}`, { schema: { params: Reference } }, (request) => {
       const workflow = workflowOf(request.params.id);
+      comparer.forget(workflow);
       return answer(workflow, { type, workflow }, keyOf(request));
     });
   }

@@ -32,7 +32,6 @@ interface Content {
   readonly history: HistoryEntry[];
   readonly tokens: Map<number, TokenRow>;
   readonly answers: Map<number, AnswerRow>;
-  readonly taskKeys: Map<string, TaskId[]>;
   generation: string;
 }
 
@@ -51,7 +50,6 @@ export class MemoryDisk {
     history: [],
     tokens: new Map(),
     answers: new Map(),
-    taskKeys: new Map(),
   };
   #epoch = 0;
 
@@ -179,14 +177,6 @@ class MemoryStore implements Store {
     return byId(this.#content.answers);
   }
 
-  async tasksByKey(workflow: WorkflowId, keys: readonly string[]): Promise<(readonly TaskId[])[]> {
-    return keys.map((key) => this.#content.taskKeys.get(`${workflow} ${key}`) ?? []);
-  }
-
-  async isKeyed(workflow: WorkflowId): Promise<boolean> {
-    return this.#content.taskKeys.has(`${workflow} `);
-  }
-
   async workflowsNamed(name: string): Promise<WorkflowId[]> {
     const named = [...this.#content.specs].filter(([, spec]) => spec.name === name);
     return named.map(([id]) => id as WorkflowId).sort((a, b) => b - a);
@@ -203,20 +193,12 @@ class MemoryStore implements Store {
     }
   }
 
-  #takeAccess({ tokens, answers, taskKeys = [] }: Batch): void {
+  #takeAccess({ tokens, answers }: Batch): void {
     const content = this.#content;
     for (const row of tokens?.written ?? []) content.tokens.set(row.id, row);
     for (const id of tokens?.removed ?? []) content.tokens.delete(id);
     for (const row of answers?.written ?? []) content.answers.set(row.id, row);
     for (const id of content.answers.keys()) if (id <= (answers?.forgottenTo ?? 0)) content.answers.delete(id);
-    for (const { workflow, key, task } of taskKeys) {
-      const known = content.taskKeys.get(`${workflow} ${key}`) ?? [];
-      const all = new Set([...known, task as TaskId]);
-      content.taskKeys.set(
-        `${workflow} ${key}`,
-        [...all].sort((a, b) => a - b),
-      );
-    }
   }
 
   #take(batch: Batch): void {

@@ -78,10 +78,6 @@ export const migrations: readonly string[] = [
   CREATE TABLE answer (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL, digest TEXT NOT NULL, at INTEGER NOT NULL, reply TEXT NOT NULL
   );
-  -- By which a task is found in a later workflow that has it, too. With an empty key: all of that workflow have theirs.
-  CREATE TABLE task_key (
-    workflow INTEGER NOT NULL, key BLOB NOT NULL, task INTEGER NOT NULL, PRIMARY KEY (workflow, key, task)
-  ) WITHOUT ROWID;
   `,
 ];
 

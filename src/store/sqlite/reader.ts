@@ -23,7 +23,6 @@ import {
   type Columns,
   definitionRow,
   edgeRow,
-  keyBytes,
   outputPiece,
   seedRun,
   taskRow,
@@ -168,17 +167,6 @@ export class SqliteReader implements Reader {
 
   async answers(): Promise<AnswerRow[]> {
     return this.#all('SELECT * FROM answer ORDER BY id').map(answerRow);
-  }
-
-  async tasksByKey(workflow: WorkflowId, keys: readonly string[]): Promise<TaskId[][]> {
-    const sql = 'SELECT task FROM task_key WHERE workflow = ? AND key = ? ORDER BY task';
-    return this.#read(() =>
-      reading(this.#database, () => keys.map((key) => this.#all(sql, workflow, keyBytes(key)).map(([task]) => task))),
-    ) as TaskId[][];
-  }
-
-  async isKeyed(workflow: WorkflowId): Promise<boolean> {
-    return this.#get("SELECT 1 FROM task_key WHERE workflow = ? AND key = x''", workflow) !== undefined;
   }
 
   async workflowsNamed(name: string): Promise<WorkflowId[]> {

@@ -21,7 +21,6 @@ import type { TaskSpec } from '../../protocol/spec.ts';
 import type { AnswerRow } from '../answer-row.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, OutputPiece, SeedRun, TaskDefinition } from '../store.ts';
-import type { TaskKeyRow } from '../task-key-row.ts';
 import type { TokenRow } from '../token-row.ts';
 
 type Values = SQLInputValue[];
@@ -228,9 +227,3 @@ export function answerRow(columns: Columns): AnswerRow {
   const [id, key, digest, at, reply] = columns as [number, string, string, number, string];
   return { id, key, digest, at, reply };
 }
-
-export function taskKeyValues({ workflow, key, task }: TaskKeyRow, into: Values): void {
-  into.push(workflow, keyBytes(key), task);
-}
-
-export const keyBytes = (key: string): Uint8Array => Buffer.from(key, 'hex');

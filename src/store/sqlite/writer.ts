@@ -18,7 +18,6 @@ import {
   definitionValues,
   edgeValues,
   outputValues,
-  taskKeyValues,
   taskValues,
   tokenValues,
   workerValues,
@@ -56,7 +55,6 @@ const tablesOf = (database: DatabaseSync, commands: CommandTexts) => ({
   edge: new Bulk(database, 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind)', 5, edgeValues),
   token: new Bulk(database, 'INSERT OR REPLACE INTO token', 7, tokenValues),
   answer: new Bulk(database, 'INSERT INTO answer', 5, answerValues),
-  taskKey: new Bulk(database, 'INSERT OR IGNORE INTO task_key', 3, taskKeyValues),
 });
 
 export class SqliteWriter {
@@ -86,7 +84,6 @@ export class SqliteWriter {
       worker.write(batch.rows.workers);
       this.#writeOutput(batch.output);
       this.#writeAccess(batch);
-      this.#tables.taskKey.write(batch.taskKeys ?? []);
       if (batch.generation !== undefined) this.#statements.generation.run(batch.generation);
       for (const { last, at, count, data } of pagesOf(batch.changes, batch.at, this.#lastChange)) {
         this.#statements.history.run(last, at, count, data);
