@@ -49,6 +49,17 @@ export interface GateOptions {
   readonly rates?: { readonly requests: Rate; readonly failures: Rate };
 }
 
+/**
+ * What was made with one token is spoken for with that one, or by an admin: an HTTP worker, and all that it has claimed.
+ * `owner`: the `tokenId` of who made it.
+ */
+export function mustBeOwn({ role, tokenId }: Identity, owner: string, what: string): void {
+  if (role === 'admin' || tokenId === owner) return;
+  throw new DroverError('worker-wrong', `${what} was registered with another token`, {
+    hint: 'use the token that it was registered with',
+  });
+}
+
 interface OpenLink {
   close(why: string): void;
 }
@@ -84,6 +95,11 @@ export class Gate {
       if (isFailure) this.#mustNotHurry(this.#failures, peer, 'requests without a valid token');
       throw error;
     }
+  }
+
+  /** One who needs no token is known by his address alone. */
+  welcome(peer: string): void {
+    this.#mustNotHurry(this.#requests, peer, 'requests from this address');
   }
 
   #mustNotHurry(buckets: Buckets, key: string, what: string): void {

@@ -44,7 +44,7 @@ function registerAccess(app: App, { gate, attendance, shell, onRoute }: ApiOptio
   app.addHook('onRequest', async (request) => {
     const { url: route } = request.routeOptions;
     const access = route === undefined ? undefined : accessTo(request.method, route);
-    if (access?.grant === 'open') return;
+    if (access?.grant === 'open') return gate.welcome(request.ip);
     request.identity = gate.admit(request.headers.authorization, request.ip);
     if (!request.is404) mustBeAllowed(request.identity.role, access, `${request.method} ${route}`);
     attendance.heard(shell.now());

@@ -144,7 +144,7 @@ $DROVER_TOKEN, or in a file that $DROVER_TOKEN_FILE names. Never as an argument:
 
 Examples:
   drover token add --role submit --name ci --expires 30d
-  drover token add --role worker --access > worker-access.json     for 'drover worker --access FILE' elsewhere
+  (umask 077; drover token add --role worker --access > worker.json)     for 'drover worker --access FILE'
   DROVER_TOKEN_FILE=~/ci.token drover submit tasks.txt
   drover token ls
   drover token revoke t3

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessTo } from '../../src/api/access.ts';
+import { mustBeOwn } from '../../src/api/gate.ts';
 import { type TokenRole, tokenRoles } from '../../src/model/tokens.ts';
 import type { NewTokenView } from '../../src/protocol/views.ts';
 import { Client } from '../../src/sdk/client.ts';
@@ -101,6 +102,14 @@ describe('a role', () => {
     for (const path of ['/tasks/:id/cancel', '/workflows/:id/halt', '/workers/:id/stop'])
       expect(granted('POST', path)).not.toContain('worker');
   });
+});
+
+it('what was registered with one token is spoken for with that one, or by an admin', () => {
+  const speak = (role: TokenRole, tokenId: string) => () => mustBeOwn({ role, tokenId }, 't1', 'k1');
+  expect(speak('worker', 't1')).not.toThrow();
+  expect(speak('admin', 't9')).not.toThrow();
+  for (const other of [speak('worker', 't2'), speak('worker', 'worker'), speak('submit', 't3')])
+    expect(other).toThrow(expect.objectContaining({ code: 'worker-wrong' }));
 });
 
 describe('a token', () => {
