@@ -11,7 +11,7 @@
 import type { Tokens } from '../controller/tokens.ts';
 import { DroverError } from '../model/errors.ts';
 import { rateLimits } from '../model/limits.ts';
-import { printToken, type TokenRole } from '../model/tokens.ts';
+import { parseToken, printToken, type TokenRole } from '../model/tokens.ts';
 import type { Clock } from '../platform/env.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import { Buckets, type Rate } from './buckets.ts';
@@ -97,6 +97,12 @@ export class Gate {
     }
   }
 
+  /** For an answer that took a while: throws when the token has ended meanwhile. */
+  mustStillBeValid({ tokenId }: Identity): void {
+    const row = this.#rowOf(tokenId);
+    if (row !== undefined) this.#mustBeValid(row);
+  }
+
   /** One who needs no token is known by his address alone. */
   welcome(peer: string): void {
     this.#mustNotHurry(this.#requests, peer, 'requests from this address');
@@ -131,7 +137,7 @@ export class Gate {
   keep({ tokenId }: Identity, link: OpenLink): () => void {
     const links = this.#links.get(tokenId) ?? new Set();
     this.#links.set(tokenId, links.add(link));
-    const expiresAt = this.#expiryOf(tokenId);
+    const expiresAt = this.#rowOf(tokenId)?.expiresAt;
     const timer =
       expiresAt === undefined ? undefined : this.#clock.at(expiresAt, () => link.close('its token expired'));
     return () => {
@@ -153,8 +159,9 @@ export class Gate {
     }
   }
 
-  #expiryOf(tokenId: string): number | undefined {
-    for (const row of this.#tokens.rows) if (printToken(row.id) === tokenId) return row.expiresAt;
-    return undefined;
+  /** Of none of the access file's. */
+  #rowOf(tokenId: string): TokenRow | undefined {
+    const id = parseToken(tokenId);
+    return id === undefined ? undefined : this.#tokens.get(id);
   }
 }

@@ -49,4 +49,15 @@ function registerAccess(app: App, { gate, attendance, shell, onRoute }: ApiOptio
     if (!request.is404) mustBeAllowed(request.identity.role, access, `${request.method} ${route}`);
     attendance.heard(shell.now());
   });
+  // A read may wait for news. A change that was made is told, also to who has ended his own token by it.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    try {
+      if (request.method === 'GET' && request.identity !== undefined) gate.mustStillBeValid(request.identity);
+      done(null, payload);
+    } catch (error) {
+      const known = asDroverError(error);
+      reply.code(known.status).type('application/json');
+      done(null, JSON.stringify(bodyOf(known)));
+    }
+  });
 }

@@ -54,6 +54,10 @@ export class Tokens {
     this.#changes.written.push(revoked);
   }
 
+  get(id: number): TokenRow | undefined {
+    return this.#byId.get(id);
+  }
+
   ofHash(hash: string): TokenRow | undefined {
     return this.#byHash.get(hash);
   }

@@ -107,7 +107,7 @@ export async function serveDetached(options: ServeOptions): Promise<Serving> {
   child.unref();
   for (const deadline = performance.now() + detachMsMax; performance.now() < deadline; ) {
     const access = readAccessFile(accessPath(directory));
-    if (access !== undefined && access.pid === child.pid) return { url: access.url, pid: access.pid, directory };
+    if (access?.pid !== undefined && access.pid === child.pid) return { url: access.url, pid: access.pid, directory };
     if (child.exitCode !== null) break;
     await pause(pollMs);
   }

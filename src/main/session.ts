@@ -171,7 +171,10 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
     const directory = findDirectory(options.dir);
     const submits = options.submits ?? options.slots !== undefined;
     const joining = options.patience === undefined ? { submits } : { submits, patience: options.patience };
-    if (options.joinsOnly) return joinedSession(await mustJoin(directory, joining), submits);
+    // Who was given an access file has no controller of his own to start.
+    const access = readAccessFile(accessPath(directory));
+    const isElsewhere = access !== undefined && access.pid === undefined;
+    if (options.joinsOnly || isElsewhere) return joinedSession(await mustJoin(directory, joining), submits);
     if (options.slots === undefined && !existsSync(directory)) {
       throw new DroverError('workflow-unknown', `nothing has run here yet: there is no ${directory}`, {
         hint: "start something with 'drover run', or name a folder with --dir",

@@ -141,6 +141,24 @@ describe('a token', () => {
     await expect(client.revokeToken('w1')).rejects.toMatchObject({ code: 'bad-reference' });
   });
 
+  it('that is revoked hears nothing more, also who was waiting for news', async () => {
+    const { id } = await client.register({ ...spec, open: true });
+    const { id: tokenId, token } = await client.addToken({ role: 'read' });
+    const asked = controller.requests.length;
+    const { version } = await client.workflow(id);
+    const waiting = ask('GET', `/workflows/${id}?after=${version}&waitMs=20000`, token);
+    await expect.poll(() => controller.requests.slice(asked).some((one) => one.includes('waitMs=20000'))).toBe(true);
+    await client.revokeToken(tokenId);
+    await client.cancel(id);
+    expect(await waiting).toMatchObject({ status: 401, body: { error: { code: 'token-revoked' } } });
+  });
+
+  it('of an admin may revoke itself, and is told so', async () => {
+    const { id, token } = await client.addToken({ role: 'admin' });
+    expect((await ask('DELETE', `/tokens/${id}`, token)).status).toBe(200);
+    expect((await ask('GET', '/server', token)).status).toBe(401);
+  });
+
   it('expires', async () => {
     const { token, expiresAt } = await client.addToken({ role: 'read', expiresInMs: 50 });
     expect(Date.parse(expiresAt ?? '')).toBeGreaterThan(0);

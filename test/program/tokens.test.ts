@@ -1,5 +1,5 @@
 /** Tokens as a user meets them: real servers, workers and commands. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from '../../src/sdk/client.ts';
@@ -52,6 +52,21 @@ describe('drover token', () => {
     await herd.server();
     expect((await as(token, 'ls')).code).toBe(0);
     expect((await as('drover_wrong', 'ls')).stderr).toContain('the token is missing or wrong');
+  });
+
+  it('prints an access file for others, by which nothing is started where its controller is away', async () => {
+    const server = await herd.server();
+    mkdirSync(herd.file('given'));
+    herd.write('given/access.json', await herd.ok('token', 'add', '--role', 'submit', '--access'));
+    expect(await herd.run('submit', '--dir', 'given', 'true', ':::', 'a')).toMatchObject({ code: 0, stdout: 'w1\n' });
+    expect(await herd.ok('ls', '--dir', 'given')).toContain('w1');
+    server.child.kill('SIGKILL');
+    await server.ended;
+    expect(await herd.run('run', '--dir', 'given', 'true', ':::', 'a')).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('no controller runs'),
+    });
+    expect(readdirSync(herd.file('given'))).toEqual(['access.json']);
   });
 
   it('an unreadable or empty token file is said at once', async () => {

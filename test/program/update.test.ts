@@ -1,6 +1,8 @@
 /** A list that is edited and submitted again, and tasks whose result is there: as a user does it. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { plainSpec as spec } from '../controller/spec.ts';
+import { until } from './drover.ts';
 import { Herd } from './herd.ts';
 
 let herd: Herd;
@@ -58,6 +60,26 @@ describe('an edited list', () => {
     });
     expect((await herd.run('wait', 'w2')).code).toBe(0);
     expect(ran()).toEqual(['0']);
+  });
+
+  it('is compared on where a server that was killed left off', async () => {
+    let server = await herd.server();
+    const worker = herd.start(['worker']);
+    await until('the worker is there', () => worker.stderr().includes('connected'));
+    const same = { command: 'true same' };
+    const first = await herd.client.submitWhole(spec, { tasks: [same, { command: 'true other' }, same], edges: [] });
+    expect((await herd.run('wait', first.id)).code).toBe(0);
+    const { id } = await herd.client.register({ ...spec, like: first.id });
+    const part = await herd.client.extend(id, { tasks: [same], edges: [] });
+    expect(part).toEqual({ firstIndex: 1, count: 1, comparison: { unchanged: 1, again: 0, fresh: 0 } });
+    server.child.kill('SIGKILL');
+    await server.ended;
+    server = await herd.server();
+    // Of the lines that are alike the second stands for the second, and there is no third.
+    const rest = await herd.client.extend(id, { tasks: [same, same, { command: 'true other' }], edges: [] });
+    expect(rest).toEqual({ firstIndex: 2, count: 3, comparison: { unchanged: 2, again: 0, fresh: 1 } });
+    const views = (await herd.client.tasks(id)).tasks.map(({ skipped }) => skipped);
+    expect(views).toEqual(['done as w1.1', 'done as w1.3', undefined, 'done as w1.2']);
   });
 
   it('of an unknown workflow is refused', async () => {

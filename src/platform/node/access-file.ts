@@ -13,7 +13,8 @@ export interface AccessFile {
   readonly url: string;
   /** Where else it may be reached, when it listens on all of its machine's addresses. */
   readonly otherUrls?: readonly string[];
-  readonly pid: number;
+  /** Absent in one that was made for others: what it names is elsewhere. */
+  readonly pid?: number;
   /** What the controller shows off loopback; a client trusts nothing else. */
   readonly certificate?: string;
   readonly tokens: { readonly admin: string; readonly worker: string };
