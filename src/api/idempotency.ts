@@ -50,7 +50,9 @@ function keyIn({ headers, method, routeOptions }: FastifyRequest): string | unde
   if (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key) || key.length > idempotencyKeyCharsMax) {
     throw new DroverError('bad-input', `an idempotency key has 1 to ${idempotencyKeyCharsMax} visible characters`);
   }
-  if (accessTo(method, routeOptions.url)?.takesKey) return key;
+  // A stream is taken piece by piece: its first pieces are durable before the last is known.
+  const isWhole = /^application\/json\b/.test(headers['content-type'] ?? 'application/json');
+  if (isWhole && accessTo(method, routeOptions.url)?.takesKey) return key;
   throw new DroverError('bad-input', `${method} ${routeOptions.url} takes no idempotency key`, {
     hint: 'leave the header away: it would protect from nothing here',
   });

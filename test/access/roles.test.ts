@@ -96,10 +96,17 @@ describe('a role', () => {
       ['PUT', '/attempts/:id/output/:stream'],
       ['PATCH', '/tasks/:id'],
       ['POST', '/tasks/:id/execution_info/report_memory_usage'],
+      ['PATCH', '/tasks/:id/report_memory_usage'],
       ['GET', '/tasks/available'],
     ] as const)
       expect([path, granted(method, path)]).toEqual([path, expect.arrayContaining(['worker'])]);
-    for (const path of ['/tasks/:id/cancel', '/workflows/:id/halt', '/workers/:id/stop'])
+    for (const path of [
+      '/tasks/:id/cancel',
+      '/tasks/:id/add_continuations',
+      '/tasks/bulk/cancel',
+      '/workflows/:id/halt',
+      '/workers/:id/stop',
+    ])
       expect(granted('POST', path)).not.toContain('worker');
   });
 });
