@@ -30,7 +30,8 @@ const repeatable = { takesKey: true } as const;
 /** `:` stands for one part of a path whatever its name, a final `*` for the rest. */
 const rows: readonly Row[] = [
   ['GET', '/openapi.json', 'open'],
-  ['GET', '/docs*', 'open'],
+  ['GET', '/docs', 'open'],
+  ['GET', '/docs/*', 'open'],
 
   ['GET POST', '/tokens', administering],
   ['DELETE', '/tokens/:', administering],
