@@ -105,10 +105,9 @@ Examples:
 
 export const serverHelp = `
 The server runs no task itself: 'drover worker' does, here or elsewhere. While it is up, 'drover run' and the
-other commands join it. Who has its access file, .drover/access.json, may do anything with it; 'drover token'
-makes others, which may do less. When it ends,
-workers go on with what they run for a while, and the next server takes over. Its log is
-.drover/logs/controller.log, a JSON object a line.
+other commands join it. Who has its access file, .drover/access.json, may do anything with it; others get
+tokens by 'drover token'. When it ends, workers go on with what they run for a while, and the next server
+takes over. Its log is .drover/logs/controller.log, a JSON object a line.
 
 Examples:
   drover server --detach

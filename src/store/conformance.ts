@@ -20,7 +20,6 @@ import {
   rules,
   spec,
   taskRow,
-  tokenRow,
   w1,
   workerRow,
   workflowRow,
@@ -44,7 +43,7 @@ async function all<Row>(chunks: AsyncIterable<readonly Row[]>): Promise<Row[]> {
 }
 
 /** Commits, then looks twice: at once, and after the store was closed and opened again. */
-async function committed(place: Place, batches: readonly Batch[], look: (reader: Reader) => Promise<void>) {
+export async function committed(place: Place, batches: readonly Batch[], look: (reader: Reader) => Promise<void>) {
   const store = await place.open();
   for (const batch of batches) await store.commit(batch);
   await look(store);
@@ -301,19 +300,6 @@ const definitions: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'workflows are found by their names, the newest first',
-    run(place) {
-      const specs = [1, 2, 3].map((id) => ({
-        workflow: workflowId(id),
-        spec: id === 2 ? spec : { ...spec, name: 'ni"ght' },
-      }));
-      return committed(place, [batchOf({ specs })], async (reader) => {
-        assert.deepEqual(await reader.workflowsNamed('ni"ght'), [3, 1]);
-        assert.deepEqual(await reader.workflowsNamed('other'), []);
-      });
-    },
-  },
-  {
     name: 'tasks come back as they were added together, with their seeds',
     run(place) {
       const seeds: TaskSeed[] = [command, command, { kind: 'join' }, { kind: 'check', held: true }, command];
@@ -362,32 +348,6 @@ const definitions: readonly ConformanceCase[] = [
         assert.deepEqual(await reader.outputPieces(attemptId(3)), []);
         assert.deepEqual(await reader.outputEnd(), { file: 2, length: 40 });
       });
-    },
-  },
-];
-
-const tokenCases: readonly ConformanceCase[] = [
-  {
-    name: 'tokens come back in the order of their ids, each as it was last written, without those that were removed',
-    run(place) {
-      const rows = [3, 1, 2].map((id) => tokenRow(id));
-      const last = [tokenRow(1, { revokedAt: 9 }), tokenRow(3, { name: undefined, expiresAt: undefined })];
-      const batches = [
-        batchOf({ tokens: { written: rows, removed: [] } }),
-        batchOf({ tokens: { written: last, removed: [2] } }),
-      ];
-      return committed(place, batches, async (reader) => assert.deepEqual(await reader.tokens(), last));
-    },
-  },
-  {
-    name: 'answers come back in the order of their ids, without those that were forgotten',
-    run(place) {
-      const row = (id: number) => ({ id, key: `t1 kéy ${id}`, digest: 'd', at: id, reply: '{"type":"done"}' });
-      const batches = [
-        batchOf({ answers: { written: [row(1), row(2), row(3)], forgottenTo: 0 } }),
-        batchOf({ answers: { written: [row(4)], forgottenTo: 2 } }),
-      ];
-      return committed(place, batches, async (reader) => assert.deepEqual(await reader.answers(), [row(3), row(4)]));
     },
   },
 ];
@@ -562,7 +522,6 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...rows,
   ...attempts,
   ...definitions,
-  ...tokenCases,
   ...history,
   ...atomicity,
 ];
