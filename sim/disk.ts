@@ -83,6 +83,9 @@ export class Disk {
       outputPieces: (attempt) => store.outputPieces(attempt),
       outputEnd: () => store.outputEnd(),
       history: (after, limit) => store.history(after, limit),
+      tokens: () => store.tokens(),
+      answers: () => store.answers(),
+      workflowsNamed: (name) => store.workflowsNamed(name),
     };
   }
 

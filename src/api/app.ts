@@ -3,33 +3,39 @@
 import { Type, type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fastify/type-provider-typebox';
 import { type FastifyServerFactory, fastify } from 'fastify';
 import type { ControllerShell } from '../controller/shell.ts';
-import { submitBodyBytesMax } from '../model/limits.ts';
+import { steeringBodyBytesMax } from '../model/limits.ts';
 import type { LoopMeter } from '../platform/env.ts';
 import './fastify.ts';
 import type { Attendance } from './attendance.ts';
 import { answerBroken, asDroverError, bodyOf } from './errors.ts';
+import type { Gate, Identity } from './gate.ts';
 import { mediaConstraint } from './media.ts';
 import { refusalOf } from './validation.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks. Of one who may remain unknown it is not set. */
+    identity: Identity;
+  }
+}
+
 export interface ApiOptions {
   readonly shell: ControllerShell;
-  readonly token: string;
+  readonly gate: Gate;
   readonly version: string;
-  /** Constant in time, so that a token can't be found out by measuring. */
-  isSame(given: string, expected: string): boolean;
-  /** Short, and never the same for two texts. */
-  digest(text: string): string;
   /** Its limits, and TLS off loopback: who makes it knows how. */
   readonly createServer?: FastifyServerFactory;
   readonly attendance: Attendance;
   readonly loopMeter?: LoopMeter | undefined;
   /** A client asked the controller to end; called after the answer is out. Absent where it ends with its command. */
   readonly onStop?: (() => void) | undefined;
+  /** Told of each route, for example `GET /api/v1/server`. */
+  readonly onRoute?: (route: string) => void;
 }
 
 export const makeApp = (createServer: ApiOptions['createServer']) =>
   fastify({
-    bodyLimit: submitBodyBytesMax,
+    bodyLimit: steeringBodyBytesMax,
     forceCloseConnections: true,
     // Schemas name every property that is read, and refuse others; to search each body for two of them takes as long as parsing it.
     onProtoPoisoning: 'ignore',

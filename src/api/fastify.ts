@@ -17,7 +17,5 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The list whose fields its query string may filter by. */
     filters?: FilteredList;
-    /** It has no secrets, and is answered without a token. */
-    isPublic?: true;
   }
 }

@@ -73,6 +73,7 @@ export function renderTask(
     ...optional('name', spec.name),
     ...optional('command', spec.command),
     state: view.state,
+    ...optional('skipped', spec.skipped),
     ...('reason' in view ? { reason: view.reason } : {}),
     ...optional('held', view.held ? (true as const) : undefined),
     priority: view.priority,

@@ -1,8 +1,11 @@
 /** The HTTP side of the controller: requests become commands, reads go through views. Nothing here writes rows. */
 import { DroverError } from '../model/errors.ts';
+import { accessTo, mustBeAllowed } from './access.ts';
 import { type ApiOptions, type App, makeApp } from './app.ts';
+import { Comparer } from './comparison.ts';
 import { tagReads } from './entity-tags.ts';
 import { asDroverError, bodyOf } from './errors.ts';
+import { registerIdempotency } from './idempotency.ts';
 import { parseJsonBody } from './json-body.ts';
 import { registerBulkRoutes } from './routes/bulk.ts';
 import { registerDocumentation } from './routes/documentation.ts';
@@ -10,6 +13,7 @@ import { registerListRoutes } from './routes/lists.ts';
 import { registerNdjsonRoutes } from './routes/ndjson.ts';
 import { registerServerRoutes } from './routes/server.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
+import { registerTokenRoutes } from './routes/tokens.ts';
 import { registerWorkflowRoutes } from './routes/workflows.ts';
 
 export function createApi(options: ApiOptions): App {
@@ -17,12 +21,8 @@ export function createApi(options: ApiOptions): App {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) =>
     parseJsonBody(body),
   );
-  app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.config.isPublic) return;
-    const given = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
-    if (!options.isSame(given, options.token)) throw new DroverError('not-authorised', 'the token is missing or wrong');
-    options.attendance.heard(options.shell.now());
-  });
+  registerAccess(app, options);
+  registerIdempotency(app, options.gate.secrets);
   app.setNotFoundHandler(async (request, reply) => {
     const error = new DroverError('bad-input', `there is no ${request.method} ${request.url}`);
     return reply.code(404).send(bodyOf(error));
@@ -31,15 +31,49 @@ export function createApi(options: ApiOptions): App {
     const known = asDroverError(error);
     // Fastify would close the connection under a client that is still sending, which then never sees the answer.
     if (known.code === 'too-large') reply.removeHeader('connection');
+    const retryAfterMs = known.details?.retryAfterMs;
+    if (typeof retryAfterMs === 'number') reply.header('retry-after', Math.ceil(retryAfterMs / 1_000));
     return reply.code(known.status).send(bodyOf(known));
   });
-  tagReads(app, options.digest);
+  tagReads(app, options.gate.secrets.digest);
   registerDocumentation(app, options.version);
   registerServerRoutes(app, options);
-  registerWorkflowRoutes(app, options);
+  const comparer = new Comparer(options.shell, options.gate.secrets.digest);
+  registerWorkflowRoutes(app, options, comparer);
   registerTaskRoutes(app, options);
-  registerNdjsonRoutes(app, options);
+  registerNdjsonRoutes(app, options, comparer);
   registerListRoutes(app, options);
   registerBulkRoutes(app, options);
+  registerTokenRoutes(app, options);
   return app;
+}
+
+/** Before any route is registered: each is to have its rule, and who asks is known before anything is read of a body. */
+function registerAccess(app: App, { gate, attendance, shell, onRoute }: ApiOptions): void {
+  app.addHook('onRoute', (route) => {
+    const methods = [route.method].flat();
+    for (const method of methods) onRoute?.(`${method} ${route.url}`);
+    const [method = 'GET'] = methods;
+    const limit = accessTo(method, route.url)?.bodyBytesMax;
+    if (limit !== undefined) route.bodyLimit ??= limit;
+  });
+  app.addHook('onRequest', async (request) => {
+    const { url: route } = request.routeOptions;
+    const access = route === undefined ? undefined : accessTo(request.method, route);
+    if (access?.grant === 'open') return gate.welcome(request.ip);
+    request.identity = gate.admit(request.headers.authorization, request.ip);
+    if (!request.is404) mustBeAllowed(request.identity.role, access, `${request.method} ${route}`);
+    attendance.heard(shell.now());
+  });
+  // A read may wait for news. A change that was made is told, also to who has ended his own token by it.
+  app.addHook('onSend', (request, reply, payload, done) => {
+    try {
+      if (request.method === 'GET' && request.identity !== undefined) gate.mustStillBeValid(request.identity);
+      done(null, payload);
+    } catch (error) {
+      const known = asDroverError(error);
+      reply.code(known.status).type('application/json');
+      done(null, JSON.stringify(bodyOf(known)));
+    }
+  });
 }

@@ -43,7 +43,7 @@ export async function dryRun(
 function dryLine(index: number, item: SubmissionItem): string {
   const text =
     'command' in item
-      ? printable(item.command)
+      ? `${printable(item.command)}${item.skipped === undefined ? '' : `   # skipped: ${printable(item.skipped)}`}`
       : item.check
         ? '--- barrier, if all before it succeeded ---'
         : barrierText;

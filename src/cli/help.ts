@@ -27,6 +27,11 @@ Tasks from values (options come before the first :::):
   A value is quoted where it is inserted, also within quotes: 'a b; rm x' stays one word. Without a
   placeholder it is appended. Several lists give all combinations. With --array nothing is appended.
 
+Again: --update w3 takes an edited list and runs what is new, has changed or is not done in w3; --update NAME
+means the newest workflow of that name, and names the new one. The same is what has the same command,
+index, directory, shell and stdin; the environment does not count. --skip-if-exists PATH looks for PATH when
+the task is submitted, where it is submitted (a relative path: below --cwd). What is skipped counts as done.
+
 Result: when all is done, the stdout of the tasks after the last barrier (without one: of all tasks) is
 printed to stdout, in order, if they are at most 10 and wrote at most 64 KiB each. Progress and summary go
 to stderr. Ctrl-C lets running tasks finish, a second one kills them; 'drover resume' goes on in either case.
@@ -36,6 +41,8 @@ Examples:
   drover run 'convert {1} -resize {2} {1}-{2}.png' ::: *.jpg ::: 50% 25%
   drover run --timeout 10m 'simulate --seed {}' --array 1-1000
   ./make-tasks | drover run --name nightly -
+  ./make-tasks | drover run --update nightly -
+  drover run 'render {} > out/{}.png' --skip-if-exists 'out/{}.png' ::: *.obj
 `;
 
 export const resumeHelp = `
@@ -127,13 +134,14 @@ Examples:
 
 export const serverHelp = `
 The server runs no task itself: 'drover worker' does, here or elsewhere. While it is up, 'drover run' and the
-other commands join it. Who has its access file, .drover/access.json, may do anything with it. When it ends,
-workers go on with what they run for a while, and the next server takes over. Its log is
-.drover/logs/controller.log, a JSON object a line.
+other commands join it. Who has its access file, .drover/access.json, may do anything with it; others get
+tokens by 'drover token'. When it ends, workers go on with what they run for a while, and the next server
+takes over. Its log is .drover/logs/controller.log, a JSON object a line.
 
 Examples:
   drover server --detach
   drover server --listen 0.0.0.0:7070      for workers on other machines
+  drover server --listen 0.0.0.0:7070 --tls-cert host.pem --tls-key host.key
   drover server status
   drover server stop
 `;
@@ -155,4 +163,17 @@ export const workersHelp = `
 Examples:
   drover workers
   drover workers --all --json | jq .state
+`;
+
+export const tokenHelp = `
+Roles: read looks; submit also submits, cancels and retries; worker runs tasks; admin may do anything.
+A token is used by an access file that has it (--access), or in the place of the access file's own: as
+$DROVER_TOKEN, or in a file that $DROVER_TOKEN_FILE names. Never as an argument: all on the machine see those.
+
+Examples:
+  drover token add --role submit --name ci --expires 30d
+  (umask 077; drover token add --role worker --access > worker.json)     for 'drover worker --access FILE'
+  DROVER_TOKEN_FILE=~/ci.token drover submit tasks.txt
+  drover token ls
+  drover token revoke t3
 `;

@@ -33,6 +33,12 @@ export function addInputs(command: Command): Command {
     .option('--fail-fast', 'cancel what is left when a task has failed for good')
     .addOption(onLostOption())
     .option('--name <text>', 'a label for the workflow')
+    .option(
+      '--update <id|name>',
+      'skip what is done, unchanged, in an earlier workflow; by name: in the newest',
+      filled,
+    )
+    .option('--skip-if-exists <path>', 'skip a task when that file is there; {}, {1} and {#} as in the command', filled)
     .option('--array <range>', 'a task for each number, as {} and $DROVER_INDEX: 1-100, 1-10:2, 1,3,5-7')
     .option('--cwd <dir>', 'where tasks run (default: here)', filled)
     .option('--env <name[=value]>', 'set a variable, or take it from here; may be repeated', collect)
@@ -109,7 +115,7 @@ export function signedInteger(most: number): (text: string) => number {
   };
 }
 
-function duration(minMs: number, maxMs = 10 * 366 * 86_400_000): (text: string) => number {
+export function duration(minMs: number, maxMs = 10 * 366 * 86_400_000): (text: string) => number {
   return (text) => {
     const value = parseDurationMs(text);
     if (value !== undefined && value >= minMs && value <= maxMs) return value;

@@ -22,6 +22,7 @@ const commands = [
   'server',
   'worker',
   'workers',
+  'token',
 ];
 
 it.each(commands)('has help with an example for %s', async (command) => {

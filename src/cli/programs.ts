@@ -8,6 +8,9 @@ export interface ServeOptions {
   readonly dir?: string;
   /** `ADDRESS:PORT`, `:PORT` or `ADDRESS`; loopback and a free port by default, TLS off loopback. */
   readonly listen?: string;
+  /** A certificate and its key in PEM, instead of the one that is made at the first start off loopback. */
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
   readonly logLevel?: LogLevel;
   /** How long silence and sickness of workers are borne; `cluster` when absent. */
   readonly preset?: PresetName;

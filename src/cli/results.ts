@@ -40,7 +40,8 @@ async function lastStage(client: Client, { id, counts }: WorkflowView): Promise<
   }
   const lastBarrier = stage.findLastIndex(({ command }) => command === undefined);
   const last = stage.slice(lastBarrier + 1);
-  return last.length <= resultTasksMax ? last : [];
+  const ran = last.filter(({ skipped }) => skipped === undefined);
+  return ran.length <= resultTasksMax ? ran : [];
 }
 
 /** The bytes, with the line feed that a file of text ends with; or why there are none. */

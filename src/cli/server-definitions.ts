@@ -25,6 +25,7 @@ import {
   whereOption,
   workerActions,
 } from './options.ts';
+import { defineToken } from './token-definitions.ts';
 
 export function defineServerCommands(program: Command, given: Given, perform: Perform): void {
   defineSubmit(program, given, perform);
@@ -33,6 +34,7 @@ export function defineServerCommands(program: Command, given: Given, perform: Pe
   defineServer(program, given, perform);
   defineWorker(program, given, perform);
   defineWorkers(program, given, perform);
+  defineToken(program, given, perform);
 }
 
 function defineSubmit(program: Command, { env, sources }: Given, perform: Perform): void {
@@ -92,6 +94,12 @@ function defineServer(program: Command, { env }: Given, perform: Perform): void 
     .usage('[options]\n       drover server stop|status [options]')
     .addArgument(new Argument('[action]', 'what to do with the one that runs').choices(['stop', 'status']))
     .option('--listen <address:port>', 'where; off loopback with TLS (default: 127.0.0.1 and a free port)', filled)
+    .option(
+      '--tls-cert <file>',
+      'a certificate of your own in PEM, with --tls-key (default: made once, off loopback)',
+      filled,
+    )
+    .option('--tls-key <file>', 'its private key', filled)
     .option('--detach', 'in the background; returns when it answers')
     .addOption(presetOption())
     .option('--health-check <command>', "what a worker must be able to run (default: 'true')", filled)

@@ -18,6 +18,9 @@ export interface Session {
   readonly client: Client;
   /** Where the controller is. */
   readonly url: string;
+  /** Where else it is, and the certificate that it shows off loopback; of one that another process hosts. */
+  readonly otherUrls?: readonly string[];
+  readonly certificate?: string;
   /** Whether another process hosts the controller. */
   readonly isJoined: boolean;
   /** What the user should know: for example that an interrupted workflow was found. */

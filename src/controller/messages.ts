@@ -5,8 +5,11 @@ import type { DroverError } from '../model/errors.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
+import type { Comparison } from '../protocol/views.ts';
 import type { FromWorker, ToWorker } from '../protocol/worker.ts';
 import type { Batch } from '../store/store.ts';
+import type { TokenRow } from '../store/token-row.ts';
+import type { NewToken } from './tokens.ts';
 
 /** A socket of a worker, as the shell numbers them. */
 export type LinkId = number;
@@ -14,8 +17,18 @@ export type LinkId = number;
 export type Request =
   | { readonly type: 'register'; readonly spec: WorkflowSpec }
   /** Registers, extends and closes in one turn: all of it is durable at once. */
-  | { readonly type: 'submit'; readonly spec: WorkflowSpec; readonly batch: TaskBatch }
-  | { readonly type: 'extend'; readonly workflow: WorkflowId; readonly batch: TaskBatch }
+  | {
+      readonly type: 'submit';
+      readonly spec: WorkflowSpec;
+      readonly batch: TaskBatch;
+      readonly comparison?: Comparison;
+    }
+  | {
+      readonly type: 'extend';
+      readonly workflow: WorkflowId;
+      readonly batch: TaskBatch;
+      readonly comparison?: Comparison;
+    }
   | { readonly type: 'close' | 'abort' | 'cancel'; readonly workflow: WorkflowId }
   | { readonly type: 'halt'; readonly workflow: WorkflowId; readonly mode: HaltMode }
   | { readonly type: 'resume'; readonly workflow: WorkflowId; readonly how: 'hot' | 'cold' }
@@ -44,17 +57,32 @@ export type Request =
   | { readonly type: 'stop-worker'; readonly worker: WorkerId; readonly isNow: boolean }
   | { readonly type: 'resize-worker'; readonly worker: WorkerId; readonly slots: number }
   /** Ends every connected worker, and with it all that it runs. */
-  | { readonly type: 'dismiss-workers' };
+  | { readonly type: 'dismiss-workers' }
+  | { readonly type: 'add-token'; readonly token: NewToken }
+  | { readonly type: 'revoke-token'; readonly token: number };
+
+/** By which a request that is repeated is known. */
+export interface RequestKey {
+  readonly key: string;
+  /** Of all that is asked. */
+  readonly digest: string;
+}
 
 /** What a request gives back once it is durable. */
 export type Reply =
   | { readonly type: 'done' }
-  | { readonly type: 'registered'; readonly workflow: WorkflowId }
-  | { readonly type: 'extended'; readonly firstIndex: number; readonly count: number }
+  | { readonly type: 'registered'; readonly workflow: WorkflowId; readonly comparison?: Comparison }
+  | {
+      readonly type: 'extended';
+      readonly firstIndex: number;
+      readonly count: number;
+      readonly comparison?: Comparison;
+    }
   | { readonly type: 'interrupted'; readonly workflows: readonly WorkflowId[] }
   /** `next`: where to go on; absent when all were looked at. */
   | { readonly type: 'retried'; readonly count: number; readonly next?: number }
   | ({ readonly type: 'tasks-steered' } & TasksSteered)
+  | { readonly type: 'token-added'; readonly token: TokenRow }
   /** Live output; `undefined` when the store has it, or will have it. */
   | { readonly type: 'output'; readonly live: LiveOutput | undefined };
 
@@ -75,7 +103,7 @@ export interface LiveOutput {
 }
 
 export type Input =
-  | { readonly type: 'request'; readonly ticket: number; readonly request: Request }
+  | { readonly type: 'request'; readonly ticket: number; readonly request: Request; readonly key?: RequestKey }
   | { readonly type: 'link-message'; readonly link: LinkId; readonly message: FromWorker }
   | { readonly type: 'link-closed'; readonly link: LinkId }
   | { readonly type: 'tick' };

@@ -2,7 +2,7 @@
  * The controller: `step(inputs, now)` decides, changes the cluster and says what to make durable and what to do then.
  * Synchronous, without I/O: the shell pumps inputs in and effects out, and so does the simulator.
  *
- * Owns: the cluster, the sessions of workers, the custody of output.
+ * Owns: the cluster, the sessions of workers, the custody of output, the tokens, the answers that can be asked for again.
  * 1. Every effect of a step is performed only after the step's changes are durable.
  * 2. A step makes at most about `commitRowsMax` changes; `isUnfinished` asks for another one.
  * 3. No input makes it throw: a bad request is refused, a bad message drops its link.
@@ -16,10 +16,14 @@ import { DroverError } from '../model/errors.ts';
 import type { AttemptId } from '../model/ids.ts';
 import { commitRowsMax, overdueMs } from '../model/limits.ts';
 import { presets, type Timeouts } from '../model/timeouts.ts';
+import type { AnswerRow } from '../store/answer-row.ts';
+import type { TokenRow } from '../store/token-row.ts';
+import { Answers } from './answers.ts';
 import { journal } from './journal.ts';
 import type { Effect, Input, Launch, StepResult } from './messages.ts';
 import { OutputCustody } from './output-custody.ts';
 import { type Collected, handleRequest } from './requests.ts';
+import { Tokens } from './tokens.ts';
 import { defaultHealthCheck } from './worker-care.ts';
 import { WorkerSessions } from './worker-sessions.ts';
 
@@ -32,6 +36,8 @@ export interface ControllerStart {
   /** Of the store, and how many changes are in its history. */
   readonly generation: string;
   readonly versionAtStart: number;
+  readonly tokens?: readonly TokenRow[];
+  readonly answers?: readonly AnswerRow[];
   readonly settings: ControllerSettings;
 }
 
@@ -50,11 +56,15 @@ export const defaultSettings: ControllerSettings = {
 export class Controller {
   readonly cluster: Cluster;
   readonly sessions: WorkerSessions;
+  readonly tokens: Tokens;
+  readonly answers: Answers;
   readonly #custody: OutputCustody;
   #rebalanceAt = 0;
 
-  constructor({ cluster, outputEnd, settings, ...lineage }: ControllerStart) {
+  constructor({ cluster, outputEnd, settings, tokens = [], answers = [], ...lineage }: ControllerStart) {
     this.cluster = cluster;
+    this.tokens = new Tokens(tokens);
+    this.answers = new Answers(answers);
     this.#custody = new OutputCustody(outputEnd);
     this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, this.#custody);
   }
@@ -73,6 +83,8 @@ export class Controller {
     this.sessions.version += turn.changes.length;
     const { pieces, writes } = this.#custody.take();
     const generation = this.sessions.takeGeneration();
+    const tokens = this.tokens.takeChanges();
+    const answers = this.answers.takeChanges();
     return {
       at: now,
       changes: turn.changes,
@@ -80,6 +92,8 @@ export class Controller {
       ...collected,
       output: pieces,
       ...(generation === undefined ? {} : { generation }),
+      ...(tokens === undefined ? {} : { tokens }),
+      ...(answers === undefined ? {} : { answers }),
       writes,
       effects,
       isUnfinished: isUnsettled || isCut,
@@ -95,9 +109,15 @@ export class Controller {
   #take(turn: Turn, input: Input, effects: Effect[], collected: Collected): void {
     switch (input.type) {
       case 'request': {
-        const { ticket, request } = input;
+        const { ticket, request, key } = input;
         try {
-          const reply = handleRequest({ turn, sessions: this.sessions, effects, collected, ticket }, request);
+          const { sessions, tokens } = this;
+          const earlier = key && this.answers.find(key, turn.now);
+          const context = { turn, sessions, tokens, effects, collected, ticket };
+          const reply = earlier ?? handleRequest(context, request);
+          if (key !== undefined && reply !== undefined && earlier === undefined) {
+            this.answers.keep(key, reply, turn.now);
+          }
           if (reply !== undefined) effects.push({ type: 'reply', ticket, reply });
         } catch (error) {
           if (!(error instanceof DroverError)) throw error;

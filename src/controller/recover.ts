@@ -18,6 +18,7 @@ export async function recoverController(
   const outputEnd = await store.outputEnd();
   const versionAtStart = await store.lastChange();
   const { generation } = store;
+  const [tokens, answers] = [await store.tokens(), await store.answers()];
   const workers = [...cluster.liveWorkers.values()];
   const facts = {
     workflows: cluster.workflows.size,
@@ -27,5 +28,6 @@ export async function recoverController(
     tookMs: Math.round(clock.now() - begunAt),
   };
   log.info(facts, 'recovered from the store');
-  return new ControllerShell(world, { cluster, scheduler, outputEnd, generation, versionAtStart, settings }, phases);
+  const start = { cluster, scheduler, outputEnd, generation, versionAtStart, tokens, answers, settings };
+  return new ControllerShell(world, start, phases);
 }

@@ -16,10 +16,12 @@ import { taskId, type WorkflowId } from '../model/ids.ts';
 import { commandBytesMax, commitRowsMax, environmentBytesMax } from '../model/limits.ts';
 import type { WorkflowState } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
+import type { Comparison } from '../protocol/views.ts';
 import type { TaskDefinition } from '../store/store.ts';
 import type { Effect, Reply, Request } from './messages.ts';
 import { kindOf } from './task-kind.ts';
 import { steerTasks } from './task-steering.ts';
+import type { Tokens } from './tokens.ts';
 import { administer } from './worker-administration.ts';
 import type { WorkerSessions } from './worker-sessions.ts';
 
@@ -32,6 +34,7 @@ export interface Collected {
 export interface RequestContext {
   readonly turn: Turn;
   readonly sessions: WorkerSessions;
+  readonly tokens: Tokens;
   readonly effects: Effect[];
   readonly collected: Collected;
   readonly ticket: number;
@@ -46,10 +49,10 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'register':
       return { type: 'registered', workflow: register(context, request.spec) };
     case 'submit':
-      return submit(context, request.spec, request.batch);
+      return submit(context, request.spec, request.batch, request.comparison);
     case 'extend':
       checkCommands(request.batch);
-      return extend(context, request.workflow, request.batch);
+      return extend(context, request.workflow, request.batch, request.comparison);
     case 'close':
       closeWorkflow(turn, request.workflow);
       return done;
@@ -97,17 +100,22 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'dismiss-workers':
       context.sessions.dismissAll(context.effects);
       return done;
+    case 'add-token':
+      return { type: 'token-added', token: context.tokens.add(request.token, turn.now) };
+    case 'revoke-token':
+      context.tokens.revoke(request.token, turn.now);
+      return done;
   }
 }
 
 /** Checked as a whole before any of it is done: what is refused leaves nothing behind. */
-function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch): Reply {
+function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch, comparison?: Comparison): Reply {
   checkCommands(batch);
   checkExtension('the workflow', 0, batch.tasks.length, batch.edges);
   const workflow = register(context, spec);
-  extend(context, workflow, batch);
+  extend(context, workflow, batch, comparison);
   closeWorkflow(context.turn, workflow);
-  return { type: 'registered', workflow };
+  return { type: 'registered', workflow, ...(comparison === undefined ? {} : { comparison }) };
 }
 
 function register({ turn, collected }: RequestContext, spec: WorkflowSpec): WorkflowId {
@@ -143,14 +151,19 @@ const seedsOf = ({ tasks }: TaskBatch): TaskSeed[] =>
     ...(spec.priority === undefined ? {} : { priority: spec.priority }),
   }));
 
-function extend({ turn, collected }: RequestContext, workflow: WorkflowId, batch: TaskBatch): Reply {
+function extend(
+  { turn, collected }: RequestContext,
+  workflow: WorkflowId,
+  batch: TaskBatch,
+  comparison?: Comparison,
+): Reply {
   const { tasks, edges } = batch;
   const seeds = seedsOf(batch);
   const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges });
   tasks.forEach((spec, offset) => {
     collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });
   });
-  return { type: 'extended', firstIndex, count: tasks.length };
+  return { type: 'extended', firstIndex, count: tasks.length, ...(comparison === undefined ? {} : { comparison }) };
 }
 
 function retryFailed(turn: Turn, workflow: WorkflowId, after: number): Reply {

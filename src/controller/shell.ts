@@ -12,8 +12,8 @@ import { DroverError } from '../model/errors.ts';
 import { commitRowsMax, frameBytesMax, inputsMax, turnPauseMs } from '../model/limits.ts';
 import type { Clock, Link, LinkListener, Log, Timer } from '../platform/env.ts';
 import { decodeFromWorker, encodeFrames, type FromWorker, type Order, type ToWorker } from '../protocol/worker.ts';
-import type { Store, TaskDefinition } from '../store/store.ts';
-import type { Effect, Input, Launch, LinkId, OutputWrite, Reply, Request, StepResult } from './messages.ts';
+import type { Batch, Store, TaskDefinition } from '../store/store.ts';
+import type { Effect, Input, Launch, LinkId, OutputWrite, Reply, Request, RequestKey, StepResult } from './messages.ts';
 import { isSubmission, Phases } from './phases.ts';
 import { Controller, type ControllerStart } from './reactor.ts';
 
@@ -88,13 +88,18 @@ export class ControllerShell {
     return this.#world.packs;
   }
 
-  /** Resolves when what was asked for is durable; rejects with a DroverError when it is refused. */
-  request(request: Request): Promise<Reply> {
+  /** Resolves when what was asked for is durable, and under a key that was used before with what came of it then; rejects with a DroverError when it is refused. */
+  request(request: Request, key?: RequestKey): Promise<Reply> {
     if (this.#isClosed) return Promise.reject(new DroverError('controller-stopping', 'the controller is stopping'));
     const ticket = ++this.#lastTicket;
     const reply = new Promise<Reply>((resolve, reject) => this.#tickets.set(ticket, { resolve, reject }));
-    this.#feed({ type: 'request', ticket, request });
+    this.#feed({ type: 'request', ticket, request, ...(key === undefined ? {} : { key }) });
     return reply;
+  }
+
+  /** What a request under that key was answered, if there was one. */
+  answerTo(key: RequestKey): Promise<Reply | undefined> {
+    return this.read((_, now) => this.controller.answers.find(key, now));
   }
 
   /** Looks at the cluster when everything in it is durable. */
@@ -258,7 +263,7 @@ export class ControllerShell {
 
   async #persist(result: StepResult, inputs: readonly Input[]): Promise<void> {
     const { effects: _, isUnfinished: __, writes, ...batch } = result;
-    if (batch.changes.length === 0 && batch.output.length === 0 && batch.generation === undefined) return;
+    if (isEmpty(batch)) return;
     this.#phases.enter(inputs.some(isSubmission) ? 'submitting' : 'committing');
     if (writes.length > 0) await this.#world.packs.write(writes);
     await this.#world.store.commit(batch);
@@ -333,6 +338,10 @@ export class ControllerShell {
     return messages;
   }
 }
+
+/** Most turns of an idle controller have nothing to make durable. */
+const isEmpty = ({ changes, output, generation, tokens, answers }: Batch): boolean =>
+  changes.length + output.length === 0 && (generation ?? tokens ?? answers) === undefined;
 
 const refusalOf = ({ code, message, details }: DroverError): ToWorker => ({
   ...{ t: 'refused', instance: String(details?.instance ?? ''), code, message },

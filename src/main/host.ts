@@ -2,25 +2,30 @@
  * A controller hosted by a command: it takes the folder's lock, recovers from the store, listens on loopback, and has
  * one worker of its own, which it starts again when it dies.
  */
-import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { mustBeAllowed, workerLinks } from '../api/access.ts';
 import { Attendance } from '../api/attendance.ts';
+import { Gate, type Identity } from '../api/gate.ts';
 import { createApi } from '../api/server.ts';
 import type { ControllerSettings } from '../controller/reactor.ts';
 import { recoverController } from '../controller/recover.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { DroverError } from '../model/errors.ts';
 import type { LogLevel } from '../model/limits.ts';
-import { loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
-import { loadCertificate } from '../platform/node/certificate.ts';
+import type { Clock, Link, LinkListener, Log } from '../platform/env.ts';
+import { type AccessFile, loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
+import { type Certificate, loadCertificate } from '../platform/node/certificate.ts';
 import { realClock } from '../platform/node/clock.ts';
 import { makeHttpServer } from '../platform/node/http-server.ts';
 import { openLog, sparingly } from '../platform/node/log.ts';
 import { NodeLoopMeter } from '../platform/node/loop-meter.ts';
 import { NodeOutputPacks } from '../platform/node/output-packs.ts';
+import { type CertificateFiles, daysLeft, leafOf, loadOwnCertificate } from '../platform/node/own-certificate.ts';
+import * as secrets from '../platform/node/secrets.ts';
 import { acceptLinks } from '../platform/node/sockets.ts';
 import { controlPath, outputPath } from '../protocol/worker.ts';
 import { storeFailure } from '../store/sqlite/failure.ts';
@@ -39,6 +44,8 @@ export interface HostOptions {
   readonly version: string;
   /** Loopback with a free port by default. Anything else is served with TLS only. */
   readonly listen?: ListenAddress;
+  /** Instead of the certificate that is made at the first start off loopback. */
+  readonly tls?: CertificateFiles;
   readonly logLevel?: LogLevel;
   readonly settings?: ControllerSettings;
   /** For a command that only looks: nobody else is let in, and nothing is started. */
@@ -61,13 +68,6 @@ const loopback: ListenAddress = { host: '127.0.0.1', port: 0 };
 const isLoopback = ({ host }: ListenAddress): boolean => /^(127\.[\d.]+|::1|localhost)$/.test(host);
 const isAnyHost = ({ host }: ListenAddress): boolean => host === '0.0.0.0' || host === '::';
 
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
-const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
-
 /** The folder is this process's until `release`; whatever fails on the way gives it back. */
 export async function startHost(options: HostOptions, lock = takeLock(options.directory)): Promise<Host> {
   try {
@@ -81,6 +81,8 @@ export async function startHost(options: HostOptions, lock = takeLock(options.di
 async function hostLocked(options: HostOptions, release: () => void): Promise<Host> {
   const { directory, version, onStop } = options;
   const log = openLog(join(directory, 'logs', 'controller.log'), 'controller', options.logLevel);
+  const listen = options.listen ?? loopback;
+  const tls = certificateFor(listen, options, Date.now());
   const store = openSqliteStore(directory);
   const packs = new NodeOutputPacks(join(directory, 'output'));
   const tokens = loadTokens(directory);
@@ -91,19 +93,19 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const world = { clock: realClock(), store, packs, log, defer: setImmediate, onFatal };
   const shell = await recoverController(world, randomUUID(), options.settings);
   await options.beforeListening?.(shell);
-  const listen = options.listen ?? loopback;
-  const tls = isLoopback(listen) ? undefined : loadCertificate(directory);
+  const renewal = tls === undefined ? undefined : remindOfRenewal(tls, world.clock, log);
   const attendance = new Attendance();
   const warn = sparingly((facts, message) => log.warn(facts, message));
   const createServer = (handler: RequestListener): Server =>
     makeHttpServer(handler, tls, () => warn({}, 'too many connections; a new one was dropped'));
   const { isPrivate = false } = options;
   const loopMeter = isPrivate ? undefined : new NodeLoopMeter();
-  const means = { shell, attendance, loopMeter, token: tokens.admin, version };
-  const api = createApi({ ...means, isSame, digest, onStop, createServer });
-  const links = acceptWorkers(api.server, shell, isPrivate ? undefined : tokens.worker, warn);
+  const gate = new Gate({ secrets, clock: world.clock, own: tokens, tokens: shell.controller.tokens });
+  const api = createApi({ shell, gate, attendance, loopMeter, version, onStop, createServer });
+  const links = acceptWorkers(api.server, shell, isPrivate ? undefined : gate, warn);
+  mustBeSafe(listen, tls !== undefined, tokens);
   const [url, ...otherUrls] = await listenOn(api, listen, tls !== undefined);
-  const certificate = tls === undefined ? {} : { certificate: tls.certificate };
+  const certificate = tls === undefined ? {} : { certificate: leafOf(tls.certificate) };
   if (!isPrivate) writeAccessFile(directory, { version: 1, url, otherUrls, pid: process.pid, tokens, ...certificate });
   log.info({ url, epoch: store.epoch }, 'the controller is ready');
   const close = async (): Promise<void> => {
@@ -111,6 +113,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
     await shell.close();
     links.closeAll();
     await api.close();
+    renewal?.stop();
     loopMeter?.stop();
     await packs.close();
     await store.close();
@@ -120,25 +123,73 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   return { shell, attendance, access: { url, token: tokens.admin, ...certificate }, close };
 }
 
+/** None on loopback, unless one is brought along. */
+function certificateFor(listen: ListenAddress, { directory, tls }: HostOptions, now: number): Certificate | undefined {
+  if (tls !== undefined) return loadOwnCertificate(tls, now);
+  return isLoopback(listen) ? undefined : loadCertificate(directory);
+}
+
+const reminderMs = 86_400_000;
+
+/** Now, and once a day. */
+function remindOfRenewal({ certificate }: Certificate, clock: Clock, log: Log): { stop(): void } {
+  const remind = (): void => {
+    const days = daysLeft(certificate, clock.now());
+    if (days !== undefined)
+      log.warn({ days }, 'the certificate is about to expire: renew it, and start the server anew');
+  };
+  remind();
+  const timer = setInterval(remind, reminderMs);
+  return { stop: () => clearInterval(timer) };
+}
+
+/** Whoever can reach it must bring a token, and nobody on the way may read it. */
+function mustBeSafe(listen: ListenAddress, isTls: boolean, tokens: AccessFile['tokens']): void {
+  const hasTokens = tokens.admin !== '' && tokens.worker !== '';
+  if (isLoopback(listen) || (isTls && hasTokens)) return;
+  throw new DroverError(
+    'address-unusable',
+    `${listen.host} is not loopback: without TLS and tokens nobody listens there`,
+  );
+}
+
 type Warn = (facts: object, message: string) => void;
 
+/** Without a gate nobody is let in. */
 function acceptWorkers(
   server: Server,
   shell: ControllerShell,
-  token: string | undefined,
+  gate: Gate | undefined,
   onTrouble: Warn,
 ): { closeAll(): void } {
   return acceptLinks(server, {
-    refuse: (path, authorization) => {
-      if (token === undefined || (path !== controlPath && path !== outputPath)) {
+    admit: ({ path, authorization, peer }) => {
+      if (gate === undefined || (path !== controlPath && path !== outputPath)) {
         return { status: 404, error: new DroverError('bad-input', 'no workers are served there') };
       }
-      if (isSame(authorization?.replace(/^Bearer /, '') ?? '', token)) return undefined;
-      return { status: 401, error: new DroverError('not-authorised', 'the token is missing or wrong') };
+      try {
+        const identity = gate.admit(authorization, peer);
+        mustBeAllowed(identity.role, workerLinks, 'the link of a worker');
+        return (link) => keptLink(gate, identity, shell, link);
+      } catch (error) {
+        if (!(error instanceof DroverError)) throw error;
+        return { error };
+      }
     },
-    onLink: (_, link) => shell.acceptLink(link),
     onTrouble,
   });
+}
+
+function keptLink(gate: Gate, identity: Identity, shell: ControllerShell, link: Link): LinkListener {
+  const { onText, onClose } = shell.acceptLink(link);
+  const forget = gate.keep(identity, link);
+  return {
+    onText,
+    onClose: (why) => {
+      forget();
+      onClose(why);
+    },
+  };
 }
 
 const listenFailures: Readonly<Record<string, string>> = {

@@ -27,7 +27,7 @@ export async function serve(
   onReady: (serving: Serving) => void,
   onFatal: (error: unknown) => void,
 ): Promise<number> {
-  const { dir, listen, logLevel } = options;
+  const { dir, listen, logLevel, tlsCert: certificate, tlsKey: key } = options;
   const directory = findDirectory(dir);
   prepareDirectory(directory);
   let stop = (): void => {};
@@ -35,6 +35,7 @@ export async function serve(
     stop = resolve;
   });
   const address = listen === undefined ? {} : { listen: parseListen(listen) };
+  const tls = certificate === undefined || key === undefined ? {} : { tls: { certificate, key } };
   const level = logLevel === undefined ? {} : { logLevel };
   const host = await startWhenFree({
     directory,
@@ -43,6 +44,7 @@ export async function serve(
     onStop: () => stop(),
     settings: settingsOf(options),
     ...address,
+    ...tls,
     ...level,
   });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
@@ -105,7 +107,7 @@ export async function serveDetached(options: ServeOptions): Promise<Serving> {
   child.unref();
   for (const deadline = performance.now() + detachMsMax; performance.now() < deadline; ) {
     const access = readAccessFile(accessPath(directory));
-    if (access !== undefined && access.pid === child.pid) return { url: access.url, pid: access.pid, directory };
+    if (access?.pid !== undefined && access.pid === child.pid) return { url: access.url, pid: access.pid, directory };
     if (child.exitCode !== null) break;
     await pause(pollMs);
   }
@@ -113,8 +115,16 @@ export async function serveDetached(options: ServeOptions): Promise<Serving> {
 }
 
 /** The options that make the process in the background the same as one in the foreground. */
-function wordsOf({ listen, logLevel, preset, healthCheck, allowBumpUnhealthyWorker }: ServeOptions): string[] {
-  const named = { listen, 'log-level': logLevel, preset, 'health-check': healthCheck };
+function wordsOf(options: ServeOptions): string[] {
+  const { listen, tlsCert, tlsKey, logLevel, preset, healthCheck, allowBumpUnhealthyWorker } = options;
+  const named = {
+    listen,
+    'tls-cert': tlsCert,
+    'tls-key': tlsKey,
+    'log-level': logLevel,
+    preset,
+    'health-check': healthCheck,
+  };
   const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value]));
   return allowBumpUnhealthyWorker ? [...words, '--allow-bump-unhealthy-worker'] : words;
 }

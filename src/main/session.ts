@@ -12,6 +12,7 @@ import { pause } from '../sdk/pause.ts';
 import type { Access, Patience } from '../sdk/transport.ts';
 import { prepareDirectory } from '../store/sqlite/directory.ts';
 import { takeLock } from '../store/sqlite/lock.ts';
+import { broughtToken } from './brought-token.ts';
 import { findDirectory } from './folder.ts';
 import type { Host } from './host.ts';
 import { LocalWorker } from './local-worker.ts';
@@ -28,10 +29,7 @@ const awayMsMax = 60_000;
 const clientAccess = (url: string, token: string, certificate: string | undefined) =>
   certificate === undefined ? { url, token } : { url, token, fetch: pinnedFetch(certificate) };
 
-interface Joined {
-  readonly client: Client;
-  readonly url: string;
-}
+interface Joined extends Pick<Session, 'client' | 'url' | 'otherUrls' | 'certificate'> {}
 
 type JoinOptions = Required<Pick<SessionOptions, 'submits'>> & Pick<SessionOptions, 'patience'>;
 
@@ -39,7 +37,8 @@ type JoinOptions = Required<Pick<SessionOptions, 'submits'>> & Pick<SessionOptio
 function addressesOf(directory: string): readonly Access[] {
   const access = readAccessFile(accessPath(directory));
   if (access === undefined) return [];
-  return urlsOf(access).map((url) => clientAccess(url, access.tokens.admin, access.certificate));
+  const token = broughtToken() ?? access.tokens.admin;
+  return urlsOf(access).map((url) => clientAccess(url, token, access.certificate));
 }
 
 async function join(directory: string, { submits, patience }: JoinOptions): Promise<Joined | undefined> {
@@ -48,7 +47,10 @@ async function join(directory: string, { submits, patience }: JoinOptions): Prom
   if (access === undefined) return undefined;
   const client = new Client(access, patience === undefined ? undefined : patienceIn(directory, patience));
   await (submits ? client.announce() : client.server());
-  return { client, url: access.url };
+  const { url } = access;
+  const certificate = readAccessFile(accessPath(directory))?.certificate;
+  const otherUrls = addresses.map((address) => address.url).filter((other) => other !== url);
+  return { client, url, otherUrls, ...(certificate === undefined ? {} : { certificate }) };
 }
 
 /** Asked all at once: an address that means nothing here would keep the others waiting. */
@@ -67,13 +69,16 @@ const patienceIn = (directory: string, { onAway, onBack }: NonNullable<SessionOp
   onBack,
 });
 
-async function tryJoin(directory: string, options: JoinOptions): Promise<Joined | undefined> {
+/** Or why one that is there does not let this command in. */
+async function tryJoin(directory: string, options: JoinOptions): Promise<Joined | DroverError | undefined> {
   try {
     return await join(directory, options);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof DroverError && refusals.includes(error.code) ? error : undefined;
   }
 }
+
+const refusals: readonly ErrorCode[] = ['not-authorised', 'token-expired', 'token-revoked', 'role-not-allowed'];
 
 const absent: readonly ErrorCode[] = ['controller-unreachable', 'controller-stopping'];
 
@@ -146,12 +151,14 @@ async function joinOrHost(hosting: HostingOptions, options: JoinOptions): Promis
   const { directory } = hosting;
   for (const deadline = performance.now() + joinMsMax; ; await pause(joinPollMs)) {
     const joined = await tryJoin(directory, options);
-    if (joined !== undefined) return joined;
+    if (joined !== undefined && 'client' in joined) return joined;
     try {
       return await host(hosting);
     } catch (error) {
       const isLocked = error instanceof DroverError && error.code === 'store-locked';
       if (isLocked && isAccessDamaged(directory)) throw accessDamaged(directory, error);
+      // Else what refused it is another one, which has the port of one that is dead.
+      if (isLocked && joined !== undefined) throw joined;
       if (!isLocked || performance.now() >= deadline) throw error;
     }
   }
@@ -159,10 +166,15 @@ async function joinOrHost(hosting: HostingOptions, options: JoinOptions): Promis
 
 export function sessionOpener(version: string, onFatal: (error: unknown) => void): OpenSession {
   return async (options: SessionOptions): Promise<Session> => {
+    // What is wrong with it is said now: a join that fails is tried again.
+    broughtToken();
     const directory = findDirectory(options.dir);
     const submits = options.submits ?? options.slots !== undefined;
     const joining = options.patience === undefined ? { submits } : { submits, patience: options.patience };
-    if (options.joinsOnly) return joinedSession(await mustJoin(directory, joining), submits);
+    // Who was given an access file has no controller of his own to start.
+    const access = readAccessFile(accessPath(directory));
+    const isElsewhere = access !== undefined && access.pid === undefined;
+    if (options.joinsOnly || isElsewhere) return joinedSession(await mustJoin(directory, joining), submits);
     if (options.slots === undefined && !existsSync(directory)) {
       throw new DroverError('workflow-unknown', `nothing has run here yet: there is no ${directory}`, {
         hint: "start something with 'drover run', or name a folder with --dir",
@@ -174,12 +186,12 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
   };
 }
 
-function joinedSession({ client, url }: Joined, isAnnounced: boolean): Session {
+function joinedSession({ client, ...place }: Joined, isAnnounced: boolean): Session {
   // A controller that has ended meanwhile awaits nobody.
   const close = async (): Promise<void> => {
     if (isAnnounced) await client.leave().catch(() => {});
   };
-  return { client, url, isJoined: true, notes: [], waitForOthers: async () => {}, close };
+  return { client, ...place, isJoined: true, notes: [], waitForOthers: async () => {}, close };
 }
 
 function hostedSession(hosted: Hosted, { slots }: SessionOptions): Session {

@@ -10,6 +10,7 @@ import { slotsNote } from '../platform/node/descriptors.ts';
 import { openLog } from '../platform/node/log.ts';
 import type { WorkerEnd } from '../worker/messages.ts';
 import type { Connection } from '../worker/shell.ts';
+import { broughtToken } from './brought-token.ts';
 import { findDirectory } from './folder.ts';
 import { startWorker, workerExitCodes } from './worker-process.ts';
 
@@ -21,6 +22,8 @@ export async function work(
   { dir, access, slots, shard, logLevel }: WorkOptions,
   onReady: (directory: string) => void,
 ): Promise<number> {
+  // What is wrong with it is said now, not at each try to connect.
+  broughtToken();
   const file = access === undefined ? accessPath(findDirectory(dir)) : resolve(access);
   const found = readAccessFile(file);
   if (access !== undefined && found === undefined) {
@@ -40,7 +43,7 @@ export async function work(
   const directories = Array.from({ length: workersMax }, (_, n) => join(base, String(n)));
   const news = new News(file);
   const worker = await startWorker({
-    ...{ access: file, slots, directories, lockWaitMs, isStanding: true },
+    ...{ access: file, token: broughtToken, slots, directories, lockWaitMs, isStanding: true },
     ...(shard === undefined ? {} : { shard }),
     openLog: (directory) => openLog(`${directory}.log`, 'worker', logLevel),
     onConnection: (connection) => {
@@ -116,6 +119,6 @@ class News {
 const copyAgain = 'copy the access file from the machine of the controller again';
 
 function refusalOf(why: string): string | undefined {
-  if (/ 401$/.test(why)) return 'refuses the token of';
+  if (/ 40[13]$/.test(why)) return 'refuses the token of';
   return /certificate/.test(why) ? 'has another certificate than the one in' : undefined;
 }

@@ -43,6 +43,8 @@ export const workerExitCodes = {
 
 export interface WorkerProcessOptions {
   readonly access: string;
+  /** In the place of the access file's. */
+  readonly token?: () => string | undefined;
   readonly slots: number;
   readonly shard?: string;
   /** For the worker of that directory. */
@@ -161,7 +163,11 @@ export class WorkerProcess {
     const { tokens, certificate } = found;
     const urls = urlsOf(found);
     const url = urls[this.#failures % urls.length] ?? found.url;
-    return { url, token: tokens.worker, ...(certificate === undefined ? {} : { certificate }) };
+    return {
+      url,
+      token: this.#options.token?.() ?? tokens.worker,
+      ...(certificate === undefined ? {} : { certificate }),
+    };
   }
 
   #onExit(end: WorkerEnd, why: string): void {

@@ -9,6 +9,8 @@ export const commitRowsMax = 10_000;
 export const turnPauseMs = 50;
 /** Tasks of one submission request; the client cuts its stream into these. */
 export const submitTasksMax = 4_000;
+/** The body of a request that steers: it names a few things. */
+export const steeringBodyBytesMax = 256 * 1024;
 /** A submission request's body. One command may take most of it. */
 export const submitBodyBytesMax = 16 * 1024 * 1024;
 /** One line of a submission that is a stream: the longest command, escaped, and what is said besides. */
@@ -143,3 +145,26 @@ export const httpLimits = {
   /** How often connections are looked at for the times above. */
   checkMs: 1_000,
 } as const;
+
+/**
+ * Requests of one token: a loop that runs away is slowed, a herd of HTTP workers with one token is not; and failures of
+ * one address to show a token, which nobody has many of. How many tokens, and how many addresses, are watched.
+ */
+export const rateLimits = {
+  requests: { perSecond: 5_000, burst: 20_000 },
+  failures: { perSecond: 2, burst: 30 },
+  watchedMax: 10_000,
+} as const;
+
+/** How long, and for how many, the answers to requests with an idempotency key are kept. A submission has one for 4,000 tasks. */
+export const answersMs = 86_400_000;
+export const answersMax = 100_000;
+export const idempotencyKeyCharsMax = 200;
+
+/** Submissions that are compared with an earlier workflow at the same time: each takes 44 bytes for each of its tasks. */
+export const comparisonsMax = 4;
+
+/** Rows of tokens. Past it those go that were revoked or have expired, the oldest first. */
+export const tokensMax = 10_000;
+/** A token that expires does so within ten years: later is a slip, or never. */
+export const tokenMsMax = 10 * 366 * 86_400_000;

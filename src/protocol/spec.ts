@@ -40,6 +40,8 @@ export const WorkflowSpec = Type.Object(
     /** Plain files of each task's output go there, on the machine where it runs. */
     outputDir: Type.Optional(path),
     stdin: Type.Optional(path),
+    /** An earlier workflow, by its id or its name: what is done there and has not changed is skipped here. */
+    like: Type.Optional(Type.String({ minLength: 1, maxLength: nameBytesMax })),
   },
   { additionalProperties: false },
 );
@@ -81,6 +83,8 @@ export const TaskSpec = Type.Object(
     /** The value of DROVER_INDEX, where it is not the task's index in the workflow. */
     arrayIndex: Type.Optional(Type.Integer()),
     held: Type.Optional(Type.Literal(true)),
+    /** Why it need not run: it counts as done, and as none of those that ran. */
+    skipped: Type.Optional(Type.String({ minLength: 1, maxLength: 5000 })),
     maxAttempts: Type.Optional(attempts),
     timeoutMs: Type.Optional(durationMs),
     /** The latest start, in ms since the epoch. */

@@ -10,6 +10,7 @@ import {
   workerStates,
   workflowStates,
 } from '../model/states.ts';
+import { tokenRoles } from '../model/tokens.ts';
 import { oneOf } from './schema.ts';
 import { Priority, Resources, Tags } from './spec.ts';
 
@@ -69,6 +70,17 @@ const pageEnd = {
 export const WorkflowList = Type.Object({ workflows: Type.Array(WorkflowView), ...pageEnd });
 export type WorkflowList = Static<typeof WorkflowList>;
 
+/** What became of tasks that were compared with those of an earlier workflow. */
+export const Comparison = Type.Object({
+  /** Done there, and skipped here. */
+  unchanged: count,
+  /** There, but not done. */
+  again: count,
+  /** New or changed. */
+  fresh: count,
+});
+export type Comparison = Static<typeof Comparison>;
+
 export const OutcomeView = Type.Object({
   kind: oneOf(outcomeKinds),
   code: Type.Optional(Type.Integer()),
@@ -114,6 +126,8 @@ export const TaskView = Type.Object({
   requestedResources: Type.Optional(Resources),
   expectedDurationMs: Type.Optional(count),
   tags: Type.Optional(Tags),
+  /** Why it need not run. */
+  skipped: Type.Optional(Type.String()),
   /** Dependencies that are not met yet. */
   pendingDependencies: Type.Optional(count),
   /** It waits before its next attempt until then. */
@@ -215,6 +229,24 @@ export type EventView = Static<typeof EventView> & Record<string, unknown>;
 /** `next` is always there: with it one goes on, or waits for what is yet to happen. */
 export const EventList = Type.Object({ events: Type.Array(EventView), next: Type.String() });
 export type EventList = Omit<Static<typeof EventList>, 'events'> & { events: EventView[] };
+export const TokenView = Type.Object({
+  id: Type.String(),
+  name: Type.Optional(Type.String()),
+  role: oneOf(tokenRoles),
+  createdAt: time,
+  expiresAt: Type.Optional(time),
+  revokedAt: Type.Optional(time),
+  /** As far as this controller has seen it, since its start. */
+  lastUsedAt: Type.Optional(time),
+});
+export type TokenView = Static<typeof TokenView>;
+
+/** The token itself is told this once, and kept nowhere. */
+export const NewTokenView = Type.Object({ ...TokenView.properties, token: Type.String() });
+export type NewTokenView = Static<typeof NewTokenView>;
+
+export const TokenList = Type.Object({ tokens: Type.Array(TokenView) });
+export type TokenList = Static<typeof TokenList>;
 
 export const RetryResult = Type.Object({ retried: count, workflow: WorkflowView });
 export type RetryResult = Static<typeof RetryResult>;
@@ -241,6 +273,9 @@ export const ErrorBody = Type.Object({
   }),
 });
 export type ErrorBody = Static<typeof ErrorBody>;
+
+/** Names a request, so that it can be repeated without harm. */
+export const idempotencyHeader = 'idempotency-key';
 
 /** Headers of an output response; its body is the bytes. */
 export const outputHeaders = {

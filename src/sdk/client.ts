@@ -1,19 +1,23 @@
 /** The API of a controller, typed. Owns no state: any number of clients may talk to one controller. */
 import type { HaltMode } from '../model/states.ts';
+import type { TokenRole } from '../model/tokens.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import {
   type AttemptList,
   type AttemptView,
   type BulkResult,
+  type Comparison,
   type EventList,
   type EventView,
   type FailureList,
+  type NewTokenView,
   outputHeaders,
   type RetryResult,
   type ServerView,
   type TaskDetail,
   type TaskList,
   type TaskView,
+  type TokenList,
   type WorkerList,
   type WorkerView,
   type WorkflowList,
@@ -21,6 +25,13 @@ import {
 } from '../protocol/views.ts';
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
+
+export interface Extended {
+  readonly firstIndex: number;
+  readonly count: number;
+  /** Where the workflow is like an earlier one. */
+  readonly comparison?: Comparison;
+}
 
 export interface OutputQuery {
   readonly stream: 'stdout' | 'stderr';
@@ -108,6 +119,24 @@ export class Client {
     return this.change(`workers/${worker}/slots`, { slots });
   }
 
+  /** The token itself is in this answer only. Without `expiresInMs` it is valid until it is revoked. */
+  addToken(token: {
+    readonly role: TokenRole;
+    readonly name?: string;
+    readonly expiresInMs?: number;
+  }): Promise<NewTokenView> {
+    return this.change('tokens', token);
+  }
+
+  tokens(): Promise<TokenList> {
+    return this.read('tokens', {});
+  }
+
+  /** From now on it opens nothing; what was opened with it is closed. */
+  async revokeToken(token: string): Promise<void> {
+    await this.transport.delete(path(`tokens/${token}`, {}));
+  }
+
   /** Tries all failed tasks of a workflow again. */
   retryFailed(workflow: string): Promise<RetryResult> {
     return this.change(`workflows/${workflow}/retry`);
@@ -119,16 +148,16 @@ export class Client {
 
   /** Tasks are then added in batches; none starts before `close`. */
   register(spec: WorkflowSpec): Promise<{ readonly id: string }> {
-    return this.change('workflows', { spec });
+    return this.make('workflows', { spec });
   }
 
   /** A workflow that one batch holds: registered, filled and closed at once. */
-  submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView> {
-    return this.change('workflows', { spec, batch });
+  submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView & { readonly comparison?: Comparison }> {
+    return this.make('workflows', { spec, batch });
   }
 
-  extend(workflow: string, batch: TaskBatch): Promise<{ readonly firstIndex: number; readonly count: number }> {
-    return this.change(`workflows/${workflow}/tasks`, batch);
+  extend(workflow: string, batch: TaskBatch): Promise<Extended> {
+    return this.make(`workflows/${workflow}/tasks`, batch);
   }
 
   /**
@@ -158,7 +187,7 @@ export class Client {
   }
 
   close(workflow: string): Promise<WorkflowView> {
-    return this.change(`workflows/${workflow}/close`);
+    return this.make(`workflows/${workflow}/close`, {});
   }
 
   abort(workflow: string): Promise<WorkflowView> {
@@ -318,6 +347,12 @@ export class Client {
 
   private async read<View>(route: string, query: Query, waitMs?: number): Promise<View> {
     const { body } = await this.transport.get(path(route, query), waitMs);
+    return parseJson(body) as View;
+  }
+
+  /** A change that is made once, however often it has to be asked for. */
+  private async make<View>(route: string, content: unknown): Promise<View> {
+    const { body } = await this.transport.postOnce(path(route, {}), content);
     return parseJson(body) as View;
   }
 

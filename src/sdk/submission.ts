@@ -10,12 +10,18 @@
  */
 import { registrationIdleMs, submitTasksMax } from '../model/limits.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
-import type { WorkflowView } from '../protocol/views.ts';
+import type { Comparison, WorkflowView } from '../protocol/views.ts';
 import type { Client } from './client.ts';
 
 /** Tasks after a barrier start when all before it have ended; with `check`, only when all of them succeeded. */
 export type SubmissionItem =
-  | { readonly command: string; readonly arrayIndex?: number; readonly name?: string }
+  | {
+      readonly command: string;
+      readonly arrayIndex?: number;
+      readonly name?: string;
+      /** Why it need not run. */
+      readonly skipped?: string;
+    }
   | { readonly barrier: true; readonly check?: true };
 
 export interface SubmitOptions {
@@ -23,7 +29,19 @@ export interface SubmitOptions {
   readonly items: Iterable<SubmissionItem> | AsyncIterable<SubmissionItem>;
   /** Called after each batch with the number of tasks so far, barriers not counted. */
   readonly onProgress?: (tasks: number) => void;
+  /** Called when all of it is there. */
+  readonly onSubmitted?: (submission: Submission) => void;
   readonly signal?: AbortSignal;
+}
+
+/** What was submitted. */
+export interface Submission {
+  /** Barriers not counted. */
+  readonly tasks: number;
+  /** Of these: the submitter knew that they need not run. */
+  readonly skipped: number;
+  /** With an earlier workflow, where the new one is like it. */
+  readonly comparison?: Comparison;
 }
 
 const batchCharsMax = 1_000_000;
@@ -43,7 +61,9 @@ export async function submit(client: Client, options: SubmitOptions): Promise<Wo
       if (isDue) options.onProgress?.(registration.tasks);
     }
     options.signal?.throwIfAborted();
-    return await registration.close();
+    const view = await registration.close();
+    options.onSubmitted?.(registration.result);
+    return view;
   } catch (error) {
     await registration.abort();
     throw error;
@@ -58,7 +78,9 @@ class Registration {
   tasks = 0;
   private readonly client: Client;
   private readonly spec: WorkflowSpec;
+  private skipped = 0;
   private id: string | undefined;
+  private comparison: Comparison | undefined;
   private batch: TaskSpec[] = [];
   private edges: EdgeSpec[] = [];
   private batchChars = 0;
@@ -89,19 +111,37 @@ class Registration {
     this.batch.push(item);
     this.batchChars += item.command.length;
     this.tasks += 1;
+    if (item.skipped !== undefined) this.skipped += 1;
   }
 
   async flush(): Promise<string> {
     const batch = this.takeBatch();
     this.id ??= (await this.client.register(this.spec)).id;
-    await this.client.extend(this.id, batch);
+    this.count((await this.client.extend(this.id, batch)).comparison);
     return this.id;
   }
 
   /** What fits into one batch is registered and closed with it, in one request. */
   async close(): Promise<WorkflowView> {
-    if (this.id === undefined) return this.client.submitWhole(this.spec, this.takeBatch());
-    return this.client.close(await this.flush());
+    if (this.id !== undefined) return this.client.close(await this.flush());
+    const { comparison, ...view } = await this.client.submitWhole(this.spec, this.takeBatch());
+    this.count(comparison);
+    return view;
+  }
+
+  get result(): Submission {
+    const { tasks, skipped, comparison } = this;
+    return { tasks, skipped, ...(comparison === undefined ? {} : { comparison }) };
+  }
+
+  private count(added: Comparison | undefined): void {
+    const { unchanged, again, fresh } = this.comparison ?? { unchanged: 0, again: 0, fresh: 0 };
+    if (added === undefined) return;
+    this.comparison = {
+      unchanged: unchanged + added.unchanged,
+      again: again + added.again,
+      fresh: fresh + added.fresh,
+    };
   }
 
   private takeBatch(): TaskBatch {

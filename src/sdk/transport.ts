@@ -2,9 +2,10 @@
  * One request to a controller and what may become of it. A refusal comes back as the controller's own DroverError;
  * whatever keeps the two from talking is `controller-unreachable`.
  * Reads are repeated when the connection fails: a few times, or, with patience, until the controller is back, wherever
- * that is. A change is not repeated, since it may have been made.
+ * that is. So are changes that have an idempotency key. Another one is not, since it may have been made.
  */
 import { DroverError, type ErrorCode, type ErrorDetails, isErrorCode } from '../model/errors.ts';
+import { idempotencyHeader } from '../protocol/views.ts';
 import { pause } from './pause.ts';
 
 export interface Access {
@@ -17,6 +18,15 @@ export interface Access {
 export interface Reply {
   readonly headers: Headers;
   readonly body: Uint8Array;
+}
+
+interface Question {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly content?: string;
+  readonly msMax?: number;
+  /** By which the controller knows it again. */
+  readonly key?: string;
 }
 
 /** For those who outlast the controller: a server is restarted, and may then be at another address. */
@@ -36,6 +46,8 @@ const retryMsMax = 3_000;
 /** A controller answers within milliseconds; one that takes this long, beyond the wait asked for, hangs. */
 const answerMsMax = 60_000;
 const probeMsMax = 5_000;
+/** How long one who is told to ask less often waits for his turn. */
+const hurryMsMax = 30_000;
 
 export class Transport {
   private access: Access;
@@ -48,12 +60,22 @@ export class Transport {
   }
 
   /** `waitMs`: how long the controller was asked to wait for news. */
-  async get(path: string, waitMs = 0): Promise<Reply> {
+  get(path: string, waitMs = 0): Promise<Reply> {
+    return this.untilAnswered(() => this.request({ method: 'GET', path, msMax: answerMsMax + waitMs }));
+  }
+
+  /** Asks as often as it takes: it is made once, and its answer is the first one's. */
+  postOnce(path: string, content: unknown): Promise<Reply> {
+    const question = { method: 'POST', path, content: JSON.stringify(content), key: crypto.randomUUID() } as const;
+    return this.untilAnswered(() => this.request(question));
+  }
+
+  private async untilAnswered(ask: () => Promise<Reply>): Promise<Reply> {
     const deadline = performance.now() + (this.patience?.ms ?? retryMsMax);
     let pauseMs: number = retryPauseMs.first;
     for (let failures = 0; ; failures++) {
       try {
-        const reply = await this.request('GET', path, undefined, answerMsMax + waitMs);
+        const reply = await ask();
         this.onAnswer();
         return reply;
       } catch (error) {
@@ -86,11 +108,11 @@ export class Transport {
 
   /** Asks once and for a short time: to find out whether anybody is there. */
   probe(path: string): Promise<Reply> {
-    return this.request('GET', path, undefined, probeMsMax);
+    return this.request({ method: 'GET', path, msMax: probeMsMax });
   }
 
   post(path: string, content: unknown = {}): Promise<Reply> {
-    return this.request('POST', path, JSON.stringify(content), answerMsMax);
+    return this.request({ method: 'POST', path, content: JSON.stringify(content) });
   }
 
   /** Sends lines of JSON as they come, no faster than the controller takes them. */
@@ -101,10 +123,32 @@ export class Transport {
     return this.send(path, init as RequestInit);
   }
 
-  private request(method: string, path: string, content: string | undefined, msMax: number): Promise<Reply> {
+  delete(path: string): Promise<Reply> {
+    return this.request({ method: 'DELETE', path });
+  }
+
+  /** One that came too soon was not looked at: whatever it asks for, it is asked again. */
+  private async request(question: Question): Promise<Reply> {
+    for (const deadline = performance.now() + hurryMsMax; ; ) {
+      try {
+        return await this.requestOnce(question);
+      } catch (error) {
+        const isHurry = error instanceof DroverError && error.code === 'too-many-requests';
+        const waitMs = isHurry ? Number(error.details?.retryAfterMs ?? retryPauseMs.max) : Number.NaN;
+        if (!(performance.now() + waitMs < deadline)) throw error;
+        await pause(waitMs);
+      }
+    }
+  }
+
+  private requestOnce({ method, path, content, msMax = answerMsMax, key }: Question): Promise<Reply> {
     return this.send(path, {
       method,
-      ...(content === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: content }),
+      headers: {
+        ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { [idempotencyHeader]: key }),
+      },
+      ...(content === undefined ? {} : { body: content }),
       signal: AbortSignal.timeout(msMax),
     });
   }

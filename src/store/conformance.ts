@@ -43,7 +43,7 @@ async function all<Row>(chunks: AsyncIterable<readonly Row[]>): Promise<Row[]> {
 }
 
 /** Commits, then looks twice: at once, and after the store was closed and opened again. */
-async function committed(place: Place, batches: readonly Batch[], look: (reader: Reader) => Promise<void>) {
+export async function committed(place: Place, batches: readonly Batch[], look: (reader: Reader) => Promise<void>) {
   const store = await place.open();
   for (const batch of batches) await store.commit(batch);
   await look(store);

@@ -8,6 +8,7 @@ import type { WorkflowRow } from '../core/workflow/record.ts';
 import { attemptId, taskId, workerId, workflowId } from '../model/ids.ts';
 import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import type { Batch, TaskDefinition } from './store.ts';
+import type { TokenRow } from './token-row.ts';
 
 type Contents = Omit<Partial<Batch>, 'rows'> & { readonly rows?: Partial<DirtyRows> };
 
@@ -75,6 +76,17 @@ export const workerRow = (id: number, changed: Partial<WorkerRow> = {}): WorkerR
   goneFor: undefined,
   bar: undefined,
   silenceMs: 0,
+  ...changed,
+});
+
+export const tokenRow = (id: number, changed: Partial<TokenRow> = {}): TokenRow => ({
+  id,
+  name: 'nïght',
+  role: 'submit',
+  hash: `hash of ${id}`,
+  createdAt: 1_000,
+  expiresAt: 2_000,
+  revokedAt: undefined,
   ...changed,
 });
 

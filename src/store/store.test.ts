@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'vitest';
 import { conformanceCases, type Place } from './conformance.ts';
+import { accessCases } from './conformance-access.ts';
 import { MemoryDisk } from './memory/store.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 
@@ -27,5 +28,5 @@ describe.each([
   ['memory', memoryPlace],
   ['SQLite', sqlitePlace],
 ])('the %s store', (_, placeOf) => {
-  for (const { name, run } of conformanceCases) it(name, () => run(placeOf()));
+  for (const { name, run } of [...conformanceCases, ...accessCases]) it(name, () => run(placeOf()));
 });

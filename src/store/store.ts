@@ -12,6 +12,8 @@ import type { WorkflowRow } from '../core/workflow/record.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../model/ids.ts';
 import type { OutputStream } from '../model/states.ts';
 import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+import type { AnswerRow } from './answer-row.ts';
+import type { TokenRow } from './token-row.ts';
 
 /** What was said of a task when it was added; never changes. */
 export interface TaskDefinition {
@@ -41,6 +43,10 @@ export interface Batch {
   readonly output: readonly OutputPiece[];
   /** The store's from now on: what was written to it before went another way than others remember. */
   readonly generation?: string;
+  /** Of no history: who may ask is no part of what is asked for. */
+  readonly tokens?: { readonly written: readonly TokenRow[]; readonly removed: readonly number[] };
+  /** Nor is what was answered; but it is durable with what the request did. */
+  readonly answers?: { readonly written: readonly AnswerRow[]; readonly forgottenTo: number };
 }
 
 export interface HistoryEntry {
@@ -96,6 +102,12 @@ export interface Reader {
   /** The highest packed file and its length as far as pieces use it. */
   outputEnd(): Promise<{ file: number; length: number }>;
   history(after: number, limit: number): Promise<HistoryEntry[]>;
+  /** All of them, in the order of their ids. */
+  tokens(): Promise<TokenRow[]>;
+  /** All that were not forgotten, in the order of their ids. */
+  answers(): Promise<AnswerRow[]>;
+  /** The newest first, and not all if there are a great many. */
+  workflowsNamed(name: string): Promise<WorkflowId[]>;
 }
 
 export interface Store extends Reader, Writer {}

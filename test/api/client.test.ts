@@ -9,11 +9,13 @@ import {
   EventList,
   EventView,
   FailureList,
+  NewTokenView,
   RetryResult,
   ServerView,
   TaskDetail,
   TaskList,
   TaskView,
+  TokenList,
   WorkerList,
   WorkerView,
   WorkflowList,
@@ -96,6 +98,9 @@ const cases: Readonly<Record<Method, Case>> = {
   cancelTask: [() => client.cancelTask(held(6)), TaskDetail],
   retryTask: [() => client.retryTask('w1.2'), TaskDetail],
   retryFailed: [() => client.retryFailed('w1'), RetryResult],
+  addToken: [() => client.addToken({ role: 'read', name: 'x', expiresInMs: 60_000 }), NewTokenView],
+  tokens: [() => client.tokens(), TokenList],
+  revokeToken: [() => client.revokeToken('t1'), Nothing],
   steerTasks: [() => client.steerTasks('cancel', { where: 'held=true' }), BulkResult],
   register: [() => client.register(plainSpec), Type.Object({ id: Type.String() })],
   submitWhole: [() => client.submitWhole(plainSpec, { tasks: [{ command: 'x' }], edges: [] }), WorkflowView],
@@ -116,7 +121,7 @@ const cases: Readonly<Record<Method, Case>> = {
 
 it('this has every method that the client has', () => {
   const methods = Object.getOwnPropertyNames(Client.prototype);
-  const own = ['constructor', 'read', 'change'];
+  const own = ['constructor', 'read', 'change', 'make'];
   expect(Object.keys(cases).sort()).toEqual(methods.filter((name) => !own.includes(name)).sort());
 });
 

@@ -140,7 +140,8 @@ function digest(): Promise<string> {
   return controller.shell.read((cluster) => {
     const tasks = Array.from({ length: cluster.tasks.size }, (_, at) => cluster.tasks.row((at + 1) as never));
     const others = [...cluster.workflows.values(), ...cluster.workers.values()].map((one) => one.row());
-    return hash('sha256', JSON.stringify([controller.shell.controller.sessions.version, tasks, others]));
+    const { sessions, tokens } = controller.shell.controller;
+    return hash('sha256', JSON.stringify([sessions.version, tasks, others, [...tokens.rows]]));
   });
 }
 

@@ -18,11 +18,14 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
+/** Who has no token is else made to wait after a few requests. */
+const often = { perSecond: 1_000, burst: 1_000 };
+
 let controller: InProcessController;
 let document: Document;
 
 beforeAll(async () => {
-  controller = await startController();
+  controller = await startController({ requests: often, failures: often });
   // Without a token: there are no secrets in it.
   document = (await (await fetch(`${controller.access.url}/api/v1/openapi.json`)).json()) as Document;
 });
@@ -46,7 +49,8 @@ describe('the document of the API', () => {
   });
 
   it('has every route that is registered', () => {
-    const registered = controller.routes.map(([method, url]) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`);
+    const routes = controller.routes.filter((route) => !route.startsWith('HEAD'));
+    const registered = [...new Set(routes)].map((route) => route.replace(/:(\w+)/g, '{$1}'));
     expect(registered.length).toBeGreaterThan(30);
     expect(
       operations()
@@ -56,7 +60,8 @@ describe('the document of the API', () => {
   });
 
   it('says of every route what it does, by a name of its own', () => {
-    expect(operations().filter(([, { summary = '' }]) => summary === '')).toEqual([]);
+    const silent = operations().filter(([, { summary = '' }]) => summary === '');
+    expect(silent.map(([name]) => name)).toEqual([]);
     const names = operations().map(([, { operationId }]) => operationId);
     expect(new Set(names).size).toBe(names.length);
   });

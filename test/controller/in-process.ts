@@ -3,16 +3,17 @@
  * and the files of output are in memory, and the worker's spawner is scripted (scripted-spawner.ts says how tasks go).
  * Clients come over HTTP, the worker over WebSockets, as they do elsewhere (src/main/host.ts).
  */
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Attendance } from '../../src/api/attendance.ts';
+import { Gate, type GateOptions } from '../../src/api/gate.ts';
 import { createApi } from '../../src/api/server.ts';
 import { recoverController } from '../../src/controller/recover.ts';
 import type { ControllerShell } from '../../src/controller/shell.ts';
 import type { WorkflowId } from '../../src/model/ids.ts';
 import type { Log } from '../../src/platform/env.ts';
-import { newToken } from '../../src/platform/node/access-file.ts';
 import { realClock } from '../../src/platform/node/clock.ts';
+import * as secrets from '../../src/platform/node/secrets.ts';
 import { acceptLinks, webSocketNet } from '../../src/platform/node/sockets.ts';
 import type { TaskSpec, WorkflowSpec } from '../../src/protocol/spec.ts';
 import { pause } from '../../src/sdk/pause.ts';
@@ -26,8 +27,8 @@ export interface InProcessController {
   readonly shell: ControllerShell;
   /** What clients asked for so far, for example `GET /api/v1/workflows/w1?after=3`. */
   readonly requests: readonly string[];
-  /** Every route there is, with its method. */
-  readonly routes: readonly (readonly [method: string, url: string])[];
+  /** All routes of the API, for example `GET /api/v1/server`. */
+  readonly routes: readonly string[];
   /** What was submitted as this workflow. */
   definitionOf(workflow: WorkflowId): Promise<Definition>;
   /** Ends the worker, then the controller; throws when either logged an error. */
@@ -40,9 +41,9 @@ export interface Definition {
 }
 
 const slots = 4;
-const digest = (text: string): string => hash('sha256', text, 'base64url');
 
-export async function startController(): Promise<InProcessController> {
+/** `rates`: how often a token, or an address, may ask. */
+export async function startController(rates?: GateOptions['rates']): Promise<InProcessController> {
   const faults: string[] = [];
   const log: Log = {
     debug: () => {},
@@ -59,20 +60,21 @@ export async function startController(): Promise<InProcessController> {
   };
   const world = { clock: realClock(), store, packs: memoryOutputPacks(), log, defer: setImmediate, onFatal };
   const shell = await recoverController(world, randomUUID());
-  const tokens = { admin: newToken(), worker: newToken() };
+  const tokens = { admin: secrets.newToken(), worker: secrets.newToken() };
   const attendance = new Attendance();
-  const api = createApi({
-    shell,
-    attendance,
-    token: tokens.admin,
-    version: '1.2.3',
-    isSame: (a, b) => a === b,
-    digest,
+  const gate = new Gate({
+    secrets,
+    clock: world.clock,
+    own: tokens,
+    tokens: shell.controller.tokens,
+    ...(rates === undefined ? {} : { rates }),
   });
+  const routes: string[] = [];
+  const onRoute = (route: string): void => void routes.push(route);
+  const api = createApi({ shell, attendance, gate, version: '1.2.3', onRoute });
   const links = acceptLinks(api.server, {
-    refuse: () => undefined,
+    admit: () => (link) => shell.acceptLink(link),
     onTrouble: (_, message) => faults.push(message),
-    onLink: (_, link) => shell.acceptLink(link),
   });
   const requests: string[] = [];
   api.server.on('request', ({ method, url }) => requests.push(`${method} ${url}`));
@@ -85,7 +87,7 @@ export async function startController(): Promise<InProcessController> {
     access: { url, token: tokens.admin },
     shell,
     requests,
-    routes: routesOf(api),
+    routes,
     definitionOf: async (workflow) => {
       const tasks = await shell.read((cluster) => [...cluster.workflow(workflow).tasks()]);
       const definitions = await store.definitions(tasks);
@@ -100,19 +102,6 @@ export async function startController(): Promise<InProcessController> {
       mustBeFlawless(faults);
     },
   };
-}
-
-/** As Fastify prints them: a tree, each branch with what its path adds to that of the branch it grows from. */
-function routesOf(api: ReturnType<typeof createApi>): [method: string, url: string][] {
-  const found: [string, string][] = [];
-  const above: string[] = [];
-  for (const line of api.printRoutes({ commonPrefix: false }).split('\n')) {
-    const [, indent = '', part = '', methods = ''] = /^([│ ]*)[├└]── (.*?)(?: \((.*)\))?$/.exec(line) ?? [];
-    if (part === '') continue;
-    above.splice(indent.length / 4, above.length, part);
-    for (const method of methods.split(', ')) if (method !== 'HEAD') found.push([method, above.join('')]);
-  }
-  return found;
 }
 
 function mustBeFlawless(faults: readonly string[]): void {

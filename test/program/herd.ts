@@ -74,8 +74,12 @@ export class Herd {
     for (const signal of ['SIGSTOP', 'SIGKILL']) for (const one of both) process.kill(one, signal);
   }
 
+  get access(): AccessFile {
+    return JSON.parse(readFileSync(accessPath(this.file('.drover')), 'utf8')) as AccessFile;
+  }
+
   get client(): Client {
-    const { url, tokens } = JSON.parse(readFileSync(accessPath(this.file('.drover')), 'utf8')) as AccessFile;
+    const { url, tokens } = this.access;
     return new Client({ url, token: tokens.admin });
   }
 

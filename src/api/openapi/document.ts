@@ -5,6 +5,7 @@ import { filterTables } from '../../protocol/filter/fields.ts';
 import { fieldTypes } from '../../protocol/filter/types.ts';
 import * as spec from '../../protocol/spec.ts';
 import * as views from '../../protocol/views.ts';
+import { accessTo } from '../access.ts';
 import descriptions from './descriptions.json' with { type: 'json' };
 
 type Json = Readonly<Record<string, unknown>>;
@@ -101,17 +102,18 @@ function merged(known: Json | undefined, added: Json): Json {
   };
 }
 
-const tagOf = ({ url, config }: RouteOptions): string =>
-  config?.isPublic ? 'documentation' : (url.split('/')[3] ?? 'server');
+const isOpen = ({ url }: RouteOptions): boolean => accessTo('GET', url)?.grant === 'open';
+const tagOf = (route: RouteOptions): string =>
+  isOpen(route) ? 'documentation' : (route.url.split('/')[3] ?? 'server');
 
 function operationOf(route: RouteOptions, method: string): Json {
-  const { schema = {}, config } = route;
+  const { schema = {} } = route;
   const { summary, description, produces = 'application/json' } = schema;
   return {
     operationId: operationId(route.url, method),
     tags: [tagOf(route)],
     ...(summary === undefined ? {} : { summary }),
-    ...(description === undefined ? {} : { description }),
+    description: [description, rolesOf(route, method)].filter(Boolean).join(' '),
     parameters: parametersOf(route),
     ...bodyOf(route),
     responses: {
@@ -124,8 +126,13 @@ function operationOf(route: RouteOptions, method: string): Json {
         refusals(route, method).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
       ),
     },
-    ...(config?.isPublic ? { security: [] } : {}),
+    ...(isOpen(route) ? { security: [] } : {}),
   };
+}
+
+function rolesOf({ url }: RouteOptions, method: string): string | undefined {
+  const grant = accessTo(method, url)?.grant;
+  return grant === undefined || grant === 'open' ? undefined : `For the roles ${[...grant, 'admin'].join(', ')}.`;
 }
 
 /** `POST /api/v1/tasks/:id/cancel` is `postTasksIdCancel`. */
@@ -142,7 +149,13 @@ const answerOf = (response: unknown): unknown => linked((response as { 200?: unk
 
 function parametersOf({ url, schema = {}, config }: RouteOptions): Json[] {
   const ids = [...url.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name);
-  const example = url.includes('/workers/') ? 'k3' : url.includes('/tasks/:') ? 'w3.14' : 'w3';
+  const example = url.includes('/workers/')
+    ? 'k3'
+    : url.includes('/tokens/')
+      ? 't3'
+      : url.includes('/tasks/:')
+        ? 'w3.14'
+        : 'w3';
   return [
     ...ids.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' }, example })),
     ...inQuery(schema.querystring as ObjectSchema | undefined),
@@ -184,10 +197,10 @@ function bodyOf({ schema = {} }: RouteOptions): Json {
 }
 
 /** What may go wrong with any request of that kind. */
-function refusals({ url, config }: RouteOptions, method: string): number[] {
-  if (config?.isPublic) return [500];
+function refusals(route: RouteOptions, method: string): number[] {
+  if (isOpen(route)) return [429, 500];
   const ofBody = method === 'GET' ? [] : [409, 413];
-  return [400, 401, ...(url.includes(':') ? [404] : []), ...ofBody, 500, 503];
+  return [400, 401, 403, ...(route.url.includes(':') ? [404] : []), ...ofBody, 429, 500, 503];
 }
 
 function errorResponses(): Json {

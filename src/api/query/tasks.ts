@@ -60,7 +60,7 @@ async function renderSlice(
   tasks: readonly TaskId[],
   projection: Projection<TaskView>,
 ): Promise<TaskView[]> {
-  const isDefined = projection.has('name', 'command', 'requestedResources', 'expectedDurationMs', 'tags');
+  const isDefined = projection.has('name', 'command', 'requestedResources', 'expectedDurationMs', 'tags', 'skipped');
   const definitions = isDefined ? await shell.store.definitions(tasks) : [];
   const last = projection.has('outcome') ? await lastAttempts(shell, tasks) : [];
   return shell.read((cluster) =>

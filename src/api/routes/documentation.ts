@@ -13,19 +13,14 @@ export function registerDocumentation(app: App, version: string): void {
   app.get(
     '/api/v1/openapi.json',
     {
-      config: { isPublic: true },
       schema: { summary: 'Read this API as an OpenAPI 3.1 document', response: { 200: document } },
     },
     async () => (await import('../openapi/document.ts')).describeApi(routes, version),
   );
-  app.get(
-    '/api/v1/docs',
-    { config: { isPublic: true }, schema: { summary: 'Browse this API', produces: 'text/html' } },
-    async (_, reply) => {
-      const { page } = await import('../openapi/page.ts');
-      // Nothing from elsewhere is loaded, whatever the page were made to say.
-      const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'";
-      return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(page);
-    },
-  );
+  app.get('/api/v1/docs', { schema: { summary: 'Browse this API', produces: 'text/html' } }, async (_, reply) => {
+    const { page } = await import('../openapi/page.ts');
+    // Nothing from elsewhere is loaded, whatever the page were made to say.
+    const policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'";
+    return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(page);
+  });
 }

@@ -5,9 +5,10 @@ import { Compile } from 'typebox/compile';
 import type { ControllerShell } from '../../controller/shell.ts';
 import { assert, DroverError } from '../../model/errors.ts';
 import { printWorkflow, type WorkflowId } from '../../model/ids.ts';
-import { WorkflowSpec } from '../../protocol/spec.ts';
+import { type TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
 import { WorkflowView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
+import type { Comparer } from '../comparison.ts';
 import { ndjsonType } from '../media.ts';
 import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
@@ -19,7 +20,7 @@ const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer()
 const streamed =
   'NDJSON: a line is a task or an edge, as in the JSON body. A line that is refused is named by `details.line`; what came before it is durable.';
 
-export function registerNdjsonRoutes(app: App, { shell }: ApiOptions): void {
+export function registerNdjsonRoutes(app: App, { shell }: ApiOptions, comparer: Comparer): void {
   app.addContentTypeParser(ndjsonType, (_, payload, done) => done(null, payload));
   const constraints = { media: ndjsonType };
   app.post(
@@ -34,7 +35,7 @@ export function registerNdjsonRoutes(app: App, { shell }: ApiOptions): void {
         response: { 200: Extended },
       },
     },
-    ({ params, body }) => extendBy(shell, workflowOf(params.id), linesOf(body as Readable)),
+    ({ params, body }) => extendBy(shell, comparer, workflowOf(params.id), linesOf(body as Readable)),
   );
   app.post(
     '/api/v1/workflows',
@@ -47,31 +48,43 @@ export function registerNdjsonRoutes(app: App, { shell }: ApiOptions): void {
         response: { 200: WorkflowView },
       },
     },
-    ({ body }) => submitBy(shell, linesOf(body as Readable)),
+    ({ body }) => submitBy(shell, comparer, linesOf(body as Readable)),
   );
 }
 
-async function extendBy(shell: ControllerShell, workflow: WorkflowId, lines: AsyncIterable<Line>): Promise<Taken> {
+async function extendBy(
+  shell: ControllerShell,
+  comparer: Comparer,
+  workflow: WorkflowId,
+  lines: AsyncIterable<Line>,
+): Promise<Taken> {
   const size = await shell.read((cluster) => cluster.workflow(workflow).size);
-  return new Intake(shell, workflow, size).take(lines);
+  const extend = (batch: TaskBatch) => comparer.extend(workflow, batch, (request) => shell.request(request));
+  return new Intake(extend, size).take(lines);
 }
 
-async function submitBy(shell: ControllerShell, lines: AsyncGenerator<Line, void>): Promise<WorkflowView> {
+async function submitBy(
+  shell: ControllerShell,
+  comparer: Comparer,
+  lines: AsyncGenerator<Line, void>,
+): Promise<WorkflowView> {
   const first = await lines.next();
   if (first.done === true) {
     throw new DroverError('bad-input', 'there is no line', {
       hint: 'the first one is the specification of the workflow',
     });
   }
-  const reply = await shell.request({ type: 'register', spec: specOf(first.value) });
+  const reply = await shell.request(await comparer.submission(specOf(first.value), undefined));
   assert(reply.type === 'registered', 'what is registered is answered so');
   const { workflow } = reply;
   try {
-    await extendBy(shell, workflow, lines);
+    await extendBy(shell, comparer, workflow, lines);
     await shell.request({ type: 'close', workflow });
   } catch (error) {
     await shell.request({ type: 'abort', workflow }).catch(() => undefined);
     throw error instanceof DroverError ? ofWorkflow(error, workflow) : error;
+  } finally {
+    comparer.forget(workflow);
   }
   return workflowView(shell, workflow);
 }

@@ -1,16 +1,18 @@
 import { Type } from '@fastify/type-provider-typebox';
-import type { Request } from '../../controller/messages.ts';
+import type { Reply, Request, RequestKey } from '../../controller/messages.ts';
 import type { ControllerShell } from '../../controller/shell.ts';
 import type { Cluster } from '../../core/cluster.ts';
 import { assert } from '../../model/errors.ts';
-import { printWorkflow, type WorkflowId, workflowId } from '../../model/ids.ts';
+import { printWorkflow, type WorkflowId } from '../../model/ids.ts';
 import { longPollMsMax } from '../../model/limits.ts';
 import { haltModes, isEndedWorkflow } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
-import { FailureList, RetryResult, WorkflowView } from '../../protocol/views.ts';
+import { Comparison, FailureList, RetryResult, WorkflowView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
+import type { Comparer } from '../comparison.ts';
 import { failuresOf } from '../failures.ts';
+import { keyOf } from '../idempotency.ts';
 import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
 
@@ -43,16 +45,20 @@ const example = {
   },
 };
 
-export function registerWorkflowRoutes(app: App, { shell }: ApiOptions): void {
-  registerDefining(app, shell);
-  registerSteering(app, shell);
+export function registerWorkflowRoutes(app: App, { shell }: ApiOptions, comparer: Comparer): void {
+  registerDefining(app, shell, comparer);
+  registerSteering(app, shell, comparer);
   registerReading(app, shell);
 }
 
-function registerDefining(app: App, shell: ControllerShell): void {
+function registerDefining(app: App, shell: ControllerShell, comparer: Comparer): void {
   // With a batch it is the whole workflow, which is closed at once.
   const Body = Type.Object({ spec: WorkflowSpec, batch: Type.Optional(TaskBatch) }, { additionalProperties: false });
-  const Registered = Type.Union([WorkflowView, Type.Object({ id: Type.String() })]);
+  const Compared = { comparison: Type.Optional(Comparison) };
+  const Registered = Type.Union([
+    Type.Object({ ...WorkflowView.properties, ...Compared }),
+    Type.Object({ id: Type.String() }),
+  ]);
   app.post(
     '/api/v1/workflows',
     {
@@ -63,15 +69,16 @@ function registerDefining(app: App, shell: ControllerShell): void {
         response: { 200: Registered },
       },
     },
-    async ({ body: { spec, batch } }) => {
-      const reply = await shell.request(
-        batch === undefined ? { type: 'register', spec } : { type: 'submit', spec, batch },
-      );
-      const workflow = reply.type === 'registered' ? reply.workflow : workflowId(0);
-      return batch === undefined ? { id: printWorkflow(workflow) } : workflowView(shell, workflow);
+    async (request) => {
+      const { spec, batch } = request.body;
+      const reply = await askOnce(shell, keyOf(request), () => comparer.submission(spec, batch));
+      assert(reply.type === 'registered', 'what is registered is answered so');
+      const { workflow, comparison } = reply;
+      if (batch === undefined) return { id: printWorkflow(workflow) };
+      return { ...(await workflowView(shell, workflow)), ...(comparison === undefined ? {} : { comparison }) };
     },
   );
-  const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer() });
+  const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer(), ...Compared });
   app.post(
     '/api/v1/workflows/:id/tasks',
     {
@@ -84,16 +91,35 @@ function registerDefining(app: App, shell: ControllerShell): void {
     },
     async (request) => {
       const workflow = workflowOf(request.params.id);
-      const reply = await shell.request({ type: 'extend', workflow, batch: request.body });
+      const key = keyOf(request);
+      const reply = await comparer.extend(workflow, request.body, (asked) => shell.request(asked, key));
       assert(reply.type === 'extended', 'what is extended is answered so');
-      return { firstIndex: reply.firstIndex, count: reply.count };
+      const { type: _, ...answer } = reply;
+      return answer;
     },
   );
 }
 
-function registerSteering(app: App, shell: ControllerShell): void {
-  const answer = async (workflow: WorkflowId, request: Request): Promise<WorkflowView> => {
-    await shell.request(request);
+/** What can't be prepared any more may have been done: then the answer is the one that it had. */
+async function askOnce(
+  shell: ControllerShell,
+  key: RequestKey | undefined,
+  prepare: () => Promise<Request>,
+): Promise<Reply> {
+  let asked: Request;
+  try {
+    asked = await prepare();
+  } catch (error) {
+    const answered = key && (await shell.answerTo(key));
+    if (answered !== undefined) return answered;
+    throw error;
+  }
+  return shell.request(asked, key);
+}
+
+function registerSteering(app: App, shell: ControllerShell, comparer: Comparer): void {
+  const answer = async (workflow: WorkflowId, request: Request, key?: RequestKey): Promise<WorkflowView> => {
+    await shell.request(request, key);
     return workflowView(shell, workflow);
   };
   const response = { 200: WorkflowView };
@@ -106,9 +132,10 @@ function registerSteering(app: App, shell: ControllerShell): void {
     app.post(
       `/api/v1/workflows/:id/${type}`,
       { schema: { summary: summaries[type], params: Reference, response } },
-      ({ params }) => {
-        const workflow = workflowOf(params.id);
-        return answer(workflow, { type, workflow });
+      (request) => {
+        const workflow = workflowOf(request.params.id);
+        comparer.forget(workflow);
+        return answer(workflow, { type, workflow }, keyOf(request));
       },
     );
   }

@@ -8,11 +8,10 @@
  * 3. A batch is never cut between a task and the edges right behind it.
  */
 import { Compile } from 'typebox/compile';
-import type { ControllerShell } from '../../controller/shell.ts';
+import type { Reply } from '../../controller/messages.ts';
 import { assert, DroverError } from '../../model/errors.ts';
-import type { WorkflowId } from '../../model/ids.ts';
 import { commandBytesMax, ndjsonBatchCharactersMax, submitTasksMax } from '../../model/limits.ts';
-import { EdgeSpec, TaskSpec } from '../../protocol/spec.ts';
+import { EdgeSpec, type TaskBatch, TaskSpec } from '../../protocol/spec.ts';
 import { refusalOf } from '../validation.ts';
 import type { Line } from './lines.ts';
 
@@ -22,6 +21,9 @@ interface WaitingEdge {
   readonly line: number;
   readonly edge: EdgeSpec;
 }
+
+/** Resolves when the batch is durable. */
+type Extend = (batch: TaskBatch) => Promise<Reply>;
 
 export interface Taken {
   readonly firstIndex: number;
@@ -36,8 +38,7 @@ const checkers = { task: undefined, edge: undefined } as {
 };
 
 export class Intake {
-  readonly #shell: ControllerShell;
-  readonly #workflow: WorkflowId;
+  readonly #extend: Extend;
   readonly #firstIndex: number;
   #tasks: TaskSpec[] = [];
   #characters = 0;
@@ -47,9 +48,8 @@ export class Intake {
   #durableTo: number;
   #lines = 0;
 
-  constructor(shell: ControllerShell, workflow: WorkflowId, size: number) {
-    this.#shell = shell;
-    this.#workflow = workflow;
+  constructor(extend: Extend, size: number) {
+    this.#extend = extend;
     this.#firstIndex = size + 1;
     this.#lastIndex = size;
     this.#durableTo = size;
@@ -109,8 +109,7 @@ export class Intake {
     const edges = this.#edges.flatMap(({ edge }) => upTo(edge, last) ?? []);
     this.#edges = this.#edges.flatMap(({ line, edge }) => beyond(line, edge, last) ?? []);
     [this.#tasks, this.#characters] = [[], 0];
-    const batch = { tasks, edges };
-    const reply = await this.#shell.request({ type: 'extend', workflow: this.#workflow, batch });
+    const reply = await this.#extend({ tasks, edges });
     assert(reply.type === 'extended', 'what is extended is answered so');
     this.#durableTo = last;
   }

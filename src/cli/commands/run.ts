@@ -1,9 +1,10 @@
 /** `drover run` */
-import { submit } from '../../sdk/submission.ts';
+import { type Submission, submit } from '../../sdk/submission.ts';
 import { type Context, inFolder } from '../context.ts';
 import { dryRun } from '../dry-run.ts';
 import { type ExecutionOptions, execute } from '../execution.ts';
 import { type InputOptions, inputsOf } from '../inputs/inputs.ts';
+import { notesOf } from '../submission-notes.ts';
 
 export interface RunOptions extends ExecutionOptions, InputOptions {
   /** Join only. */
@@ -16,8 +17,12 @@ export async function run(context: Context, words: readonly string[], options: R
   const sessionOptions = { ...inFolder(options.dir), ...(options.server ? { joinsOnly: true } : {}) };
   return execute(context, options, sessionOptions, async ({ client }, reporter, signal) => {
     if (note !== undefined) reporter.note(note);
-    const view = await submit(client, { spec, items, signal, onProgress: (tasks) => reporter.registering(tasks) });
-    for (const remark of remarks(view.counts.total)) reporter.note(remark);
+    const onProgress = (tasks: number): void => reporter.registering(tasks);
+    const onSubmitted = (submission: Submission): void => {
+      for (const remark of remarks(submission.tasks)) reporter.note(remark);
+      for (const text of notesOf(submission, options.update)) reporter.note(text);
+    };
+    const view = await submit(client, { spec, items, signal, onProgress, onSubmitted });
     return { view, doneBefore: 0 };
   });
 }

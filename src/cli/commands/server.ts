@@ -1,4 +1,5 @@
 /** `drover server`: a controller that stays up, and what can be asked of it. */
+import { resolve } from 'node:path';
 import { DroverError, exitCodes } from '../../model/errors.ts';
 import type { LogLevel } from '../../model/limits.ts';
 import type { PresetName } from '../../model/timeouts.ts';
@@ -12,6 +13,8 @@ import type { Serving } from '../programs.ts';
 
 export interface ServerOptions extends CommonOptions {
   readonly listen?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
   readonly detach?: boolean;
   readonly logLevel?: LogLevel;
   readonly preset?: PresetName;
@@ -36,18 +39,31 @@ export async function server(
   return action === 'stop' ? stop(context, options) : status(context, options);
 }
 
-const serveOptions = ({ dir, json: _, detach: __, ...options }: ServerOptions) => ({ ...inFolder(dir), ...options });
+function serveOptions({ env }: Context, { dir, json: _, detach: __, tlsCert, tlsKey, ...options }: ServerOptions) {
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new DroverError('bad-input', '--tls-cert and --tls-key belong together', {
+      hint: 'name both files, or none',
+    });
+  }
+  const files =
+    tlsCert === undefined || tlsKey === undefined
+      ? {}
+      : { tlsCert: resolve(env.cwd, tlsCert), tlsKey: resolve(env.cwd, tlsKey) };
+  return { ...inFolder(dir), ...files, ...options };
+}
 
-async function serve({ env, programs }: Context, options: ServerOptions): Promise<number> {
-  const code = await programs.serve(serveOptions(options), (serving) => {
+async function serve(context: Context, options: ServerOptions): Promise<number> {
+  const { env, programs } = context;
+  const code = await programs.serve(serveOptions(context, options), (serving) => {
     void announce(env, serving, options, "Ctrl-C or 'drover server stop' ends it");
   });
   if (!options.json) await env.stderr.write('drover: the server ended; workers wait a while for the next one\n');
   return code;
 }
 
-async function detach({ env, programs }: Context, options: ServerOptions): Promise<number> {
-  const serving = await programs.serveDetached(serveOptions(options));
+async function detach(context: Context, options: ServerOptions): Promise<number> {
+  const { env, programs } = context;
+  const serving = await programs.serveDetached(serveOptions(context, options));
   await announce(env, serving, options, "'drover server stop' ends it");
   return exitCodes.ok;
 }

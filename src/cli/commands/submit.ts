@@ -1,11 +1,12 @@
 /** `drover submit`: registers tasks at a live controller and leaves them to it. */
 import { exitCodes } from '../../model/errors.ts';
-import { submit } from '../../sdk/submission.ts';
+import { type Submission, submit } from '../../sdk/submission.ts';
 import { type CommonOptions, type Context, inFolder, printJson, withSession } from '../context.ts';
 import { amount } from '../display/text.ts';
 import { dryRun } from '../dry-run.ts';
 import { type InputOptions, inputsOf } from '../inputs/inputs.ts';
 import { Interrupted } from '../interrupts.ts';
+import { notesOf } from '../submission-notes.ts';
 
 export interface SubmitOptions extends CommonOptions, InputOptions {}
 
@@ -20,9 +21,13 @@ export async function submitTasks(context: Context, words: readonly string[], op
     try {
       const onProgress = (tasks: number): void =>
         void (env.stderr.isTerminal && env.stderr.write(`\r${amount(tasks, 'task')}`));
-      const view = await submit(client, { spec, items, signal, onProgress });
+      const notes: string[] = [];
+      const onSubmitted = (submission: Submission): void => {
+        notes.push(...remarks(submission.tasks), ...notesOf(submission, options.update));
+      };
+      const view = await submit(client, { spec, items, signal, onProgress, onSubmitted });
       if (env.stderr.isTerminal) await env.stderr.write('\r\x1b[K');
-      for (const remark of remarks(view.counts.total)) await env.stderr.write(`${remark}\n`);
+      for (const remark of notes) await env.stderr.write(`${remark}\n`);
       if (options.json) await printJson(env, view);
       else await env.stdout.write(`${view.id}\n`);
       return exitCodes.ok;

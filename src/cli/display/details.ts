@@ -57,7 +57,8 @@ export function renderTasks(tasks: readonly TaskView[], maxColumns?: number): st
 }
 
 /** A task that had but one attempt did not run out of them: how it ended says all. */
-function describeState({ state, reason, attempts, held }: TaskView): string {
+function describeState({ state, reason, attempts, held, skipped }: TaskView): string {
+  if (skipped !== undefined && state === 'done') return 'skipped';
   if (held) return `${state} (held)`;
   return reason === undefined || (reason === 'attempts' && attempts <= 1) ? state : `${state} (${reason})`;
 }
@@ -70,6 +71,7 @@ export function renderTask(task: TaskDetail): string {
     ['command', command ?? '(barrier)'],
     ['cwd', command === undefined ? undefined : cwd],
     ['state', describeState(task)],
+    ['skipped', task.skipped],
     ['held', task.held && `until 'drover retry ${id}'`],
     ['waits for', pendingDependencies ? amount(pendingDependencies, 'task') : undefined],
     ['not until', notBefore && showTime(notBefore)],

@@ -1,4 +1,5 @@
 /** What `run` and `submit` are given: which tasks there are, and how each of them runs. */
+import { resolve } from 'node:path';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { CliEnv } from '../environment.ts';
 import { type Items, itemsOf } from './items.ts';
@@ -9,6 +10,7 @@ export interface InputOptions extends SpecOptions {
   /** What follows the first `:::`, itself included. */
   readonly sources: readonly string[];
   readonly dryRun?: boolean;
+  readonly skipIfExists?: string;
 }
 
 /** The commands that take tasks: hints name the one that was typed. */
@@ -31,8 +33,9 @@ export function inputsOf(env: CliEnv, command: InputCommand, words: readonly str
   const remark = (text: string) => {
     if (remarks.length < remarksMax) remarks.push(`drover: ${text}`);
   };
-  const items = itemsOf(env, words, { ...options, typed: `drover ${command}`, remark });
   const spec = workflowSpecOf(env, options);
+  const exists = (path: string): boolean => env.kindOf(resolve(spec.cwd, path)) !== 'missing';
+  const items = itemsOf(env, words, { ...options, typed: `drover ${command}`, remark, exists });
   for (const name of garbledIn(spec.env)) remark(`tasks see the variable ${name} changed: it is not UTF-8`);
   const isTyped = words[0] === '-' && env.isStdinTerminal;
   return {

@@ -5,6 +5,7 @@ import type { SubmissionItem } from '../../sdk/submission.ts';
 import type { CliEnv } from '../environment.ts';
 import { quote } from './quoting.ts';
 import { parseArray } from './ranges.ts';
+import { pathTemplate, type Skip, skippedIf } from './skipping.ts';
 import { readTaskFile } from './task-file.ts';
 import { expandArray, expandTemplate, sourceSeparator, splitSources } from './template.ts';
 
@@ -15,6 +16,10 @@ export interface ItemOptions {
   readonly sources: readonly string[];
   /** The command as it was typed, for hints: `drover run`. */
   readonly typed: string;
+  /** A task whose path is there is skipped. */
+  readonly skipIfExists?: string;
+  /** Whether there is something at a path. */
+  readonly exists: (path: string) => boolean;
   /** Told while a file is read. */
   readonly remark: (text: string) => void;
 }
@@ -27,9 +32,25 @@ export function itemsOf(env: CliEnv, words: readonly string[], options: ItemOpti
       hint: `for all combinations write the range as a list: ${sourceSeparator} $(seq 10)`,
     });
   }
-  if (array !== undefined) return expandArray(input, parseArray(array));
-  if (sources.length > 0) return expandTemplate(input, splitSources(sources));
-  return input === '-' ? fromStdin(env, remark) : fromFile(env, input, options);
+  const skip = skipping(options);
+  if (array !== undefined) return expandArray(input, parseArray(array), skip);
+  if (sources.length > 0) return expandTemplate(input, splitSources(sources), skip);
+  const lines = input === '-' ? fromStdin(env, remark) : fromFile(env, input, options);
+  return skip === undefined ? lines : skipLines(lines, skip);
+}
+
+function skipping({ skipIfExists: pattern, exists }: ItemOptions): Skip | undefined {
+  return pattern === undefined ? undefined : { pattern, exists };
+}
+
+/** The lines of a file have no values: `{#}`, the number of the task, is all that tells them apart. */
+async function* skipLines(items: Items, skip: Skip): AsyncGenerator<SubmissionItem, void> {
+  const pathOf = pathTemplate(skip.pattern, 0);
+  let number = 0;
+  for await (const item of items) {
+    if ('command' in item) number += 1;
+    yield 'command' in item ? skippedIf(item, pathOf([], number), skip) : item;
+  }
 }
 
 function onlyWord(words: readonly string[], isCommand: boolean, typed: string): string {

@@ -7,6 +7,7 @@ import { DroverError } from '../../model/errors.ts';
 import type { SubmissionItem } from '../../sdk/submission.ts';
 import { quoteWithin } from './quoting.ts';
 import { type Part, type Scan, scanTemplate } from './scanner.ts';
+import { type Command, pathTemplate, type Skip, skippedIf } from './skipping.ts';
 
 export const sourceSeparator = ':::';
 
@@ -21,32 +22,53 @@ export function splitSources(words: readonly string[]): string[][] {
 }
 
 /** A bad template is refused at once. The last source varies fastest. */
-export function expandTemplate(template: string, sources: readonly (readonly string[])[]): Iterable<SubmissionItem> {
+export function expandTemplate(
+  template: string,
+  sources: readonly (readonly string[])[],
+  skip?: Skip,
+): Iterable<SubmissionItem> {
   const parts = withPlaceholder(template, scanTemplate(template));
   checkKeys(parts, sources.length);
-  return fillAll(parts, combinations(sources));
+  return fillAll(parts, combinations(sources), skipper(skip, sources.length));
 }
 
 /** Without a placeholder the command is the same for all; `$DROVER_INDEX` tells them apart. */
-export function expandArray(template: string, indices: Iterable<number>): Iterable<SubmissionItem> {
+export function expandArray(template: string, indices: Iterable<number>, skip?: Skip): Iterable<SubmissionItem> {
   const { parts } = scanTemplate(template);
   checkKeys(parts, 1);
-  return fillIndexed(parts, indices);
+  return fillIndexed(parts, indices, skipper(skip, 1));
 }
 
-function* fillAll(parts: readonly Part[], tuples: Iterable<readonly string[]>): Generator<SubmissionItem, void> {
+type Skipper = (item: Command, values: readonly string[], number: number) => SubmissionItem;
+
+function skipper(skip: Skip | undefined, lists: number): Skipper {
+  if (skip === undefined) return (item) => item;
+  const pathOf = pathTemplate(skip.pattern, lists);
+  return (item, values, number) => skippedIf(item, pathOf(values, number), skip);
+}
+
+function* fillAll(
+  parts: readonly Part[],
+  tuples: Iterable<readonly string[]>,
+  skipped: Skipper,
+): Generator<SubmissionItem, void> {
   let number = 0;
   for (const values of tuples) {
     number += 1;
-    yield { command: fill(parts, values, number) };
+    yield skipped({ command: fill(parts, values, number) }, values, number);
   }
 }
 
-function* fillIndexed(parts: readonly Part[], indices: Iterable<number>): Generator<SubmissionItem, void> {
+function* fillIndexed(
+  parts: readonly Part[],
+  indices: Iterable<number>,
+  skipped: Skipper,
+): Generator<SubmissionItem, void> {
   let number = 0;
   for (const index of indices) {
     number += 1;
-    yield { command: fill(parts, [String(index)], number), arrayIndex: index };
+    const values = [String(index)];
+    yield skipped({ command: fill(parts, values, number), arrayIndex: index }, values, number);
   }
 }
 

@@ -1,6 +1,7 @@
 /** What `run`'s options and the surroundings of the submitter say of a workflow. */
 import { delimiter, join, resolve } from 'node:path';
 import { DroverError } from '../../model/errors.ts';
+import { parseReference } from '../../model/ids.ts';
 import { environmentBytesMax, nameBytesMax, terminationMsDefault } from '../../model/limits.ts';
 import type { LossPolicy } from '../../model/states.ts';
 import { showBytes } from '../../model/units.ts';
@@ -9,6 +10,8 @@ import type { CliEnv } from '../environment.ts';
 
 export interface SpecOptions {
   readonly name?: string;
+  /** An earlier workflow, by id or name. */
+  readonly update?: string;
   readonly cwd?: string;
   readonly env?: readonly string[];
   readonly shell?: string;
@@ -22,7 +25,8 @@ export interface SpecOptions {
 }
 
 export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec {
-  const { name, timeout, output, stdin } = options;
+  const { update, timeout, output, stdin } = options;
+  const name = options.name ?? nameIn(update);
   const cwd = existingDirectory(env, options.cwd ?? '.');
   return {
     ...(name === undefined ? {} : { name: checkedName(name) }),
@@ -36,9 +40,14 @@ export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec 
     ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
     open: false,
     ...(output === undefined ? {} : { outputDir: outputDirectory(env, output) }),
+    ...(update === undefined ? {} : { like: checkedName(update) }),
     ...(stdin === undefined ? {} : { stdin: existingFile(env, stdin) }),
   };
 }
+
+/** What updates a workflow by its name takes over the name, to be updated in its turn. */
+const nameIn = (update: string | undefined): string | undefined =>
+  update === undefined || parseReference(update) !== undefined ? undefined : update;
 
 function checkedName(name: string): string {
   if (name !== '' && Buffer.byteLength(name) <= nameBytesMax) return name;

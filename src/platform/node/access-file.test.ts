@@ -44,6 +44,12 @@ describe('the access file', () => {
     expect(isAccessDamaged(directory)).toBe(true);
   });
 
+  it('that was made for others has one token, for whatever it is used', () => {
+    writeFileSync(accessPath(directory), JSON.stringify({ version: 1, url: 'https://h:1', token: 't' }));
+    const expected = { version: 1, url: 'https://h:1', tokens: { admin: 't', worker: 't' } };
+    expect(readAccessFile(accessPath(directory))).toEqual(expected);
+  });
+
   it('that can not be written is an error of the folder, and leaves nothing aside', () => {
     mkdirSync(accessPath(directory));
     expect(() => writeAccessFile(directory, access(1))).toThrow(
@@ -74,5 +80,11 @@ describe('the tokens of a folder', () => {
     const first = loadTokens(directory);
     writeFileSync(join(directory, 'tokens.json'), '{');
     expect(loadTokens(directory)).not.toEqual(first);
+  });
+
+  it('are made anew when one of them would let everybody in', () => {
+    const { worker } = loadTokens(directory);
+    writeFileSync(join(directory, 'tokens.json'), JSON.stringify({ admin: '', worker }));
+    expect(loadTokens(directory).admin.length).toBeGreaterThan(40);
   });
 });

@@ -1,16 +1,20 @@
-/** The access file: where the controller of a folder listens, and the tokens for it. Readable by its owner only. */
-import { randomBytes } from 'node:crypto';
+/**
+ * The access file: where the controller of a folder listens, and the tokens for it. Readable by its owner only. One that
+ * is made for others (`drover token add --access`) has a single `token` instead of `tokens`.
+ */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DroverError } from '../../model/errors.ts';
 import { onDisk } from './disk-failure.ts';
+import { newToken } from './secrets.ts';
 
 export interface AccessFile {
   readonly version: 1;
   readonly url: string;
   /** Where else it may be reached, when it listens on all of its machine's addresses. */
   readonly otherUrls?: readonly string[];
-  readonly pid: number;
+  /** Absent in one that was made for others: what it names is elsewhere. */
+  readonly pid?: number;
   /** What the controller shows off loopback; a client trusts nothing else. */
   readonly certificate?: string;
   readonly tokens: { readonly admin: string; readonly worker: string };
@@ -21,14 +25,12 @@ export const accessPath = (directory: string): string => join(directory, 'access
 /** In the order in which to try them. */
 export const urlsOf = ({ url, otherUrls = [] }: AccessFile): readonly string[] => [url, ...otherUrls];
 
-export const newToken = (): string => randomBytes(24).toString('base64url');
-
 /** Made once for a folder, so that a copy of the access file on another machine outlives a restart of the controller. */
 export function loadTokens(directory: string): AccessFile['tokens'] {
   const path = join(directory, 'tokens.json');
   try {
     const { admin, worker } = JSON.parse(readFileSync(path, 'utf8')) as Partial<AccessFile['tokens']>;
-    if (typeof admin === 'string' && typeof worker === 'string') return { admin, worker };
+    if (isUsable(admin) && isUsable(worker)) return { admin, worker };
   } catch {
     // None yet, or damaged: then there are new ones.
   }
@@ -36,6 +38,10 @@ export function loadTokens(directory: string): AccessFile['tokens'] {
   writePrivately(path, tokens);
   return tokens;
 }
+
+/** An empty one would let everybody in. */
+const isUsable = (token: unknown): token is string => typeof token === 'string' && token.length >= tokenCharsMin;
+const tokenCharsMin = 16;
 
 export const writeAccessFile = (directory: string, access: AccessFile): void =>
   writePrivately(accessPath(directory), access);
@@ -57,7 +63,8 @@ function writePrivately(path: string, content: object): void {
 /** Undefined when there is none, or one that this version can't read. */
 export function readAccessFile(path: string): AccessFile | undefined {
   try {
-    const access = JSON.parse(readFileSync(path, 'utf8')) as Partial<AccessFile>;
+    const { token, ...file } = JSON.parse(readFileSync(path, 'utf8')) as Partial<AccessFile> & { token?: string };
+    const access = token === undefined ? file : { ...file, tokens: { admin: token, worker: token } };
     return isWhole(access) ? (access as AccessFile) : undefined;
   } catch {
     return undefined;

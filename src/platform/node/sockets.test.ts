@@ -15,18 +15,17 @@ beforeEach(async () => {
   troubles = [];
   server = createServer();
   acceptLinks(server, {
-    refuse: (path, authorization) =>
+    admit: ({ path, authorization }) =>
       path === '/x' && authorization === 'Bearer right'
-        ? undefined
-        : { status: 401, error: new DroverError('not-authorised', 'no') },
+        ? (link) => ({
+            onText: (text) => {
+              received.push(text);
+              link.send(`echo ${text}`);
+            },
+            onClose: (why) => received.push(`closed: ${why}`),
+          })
+        : { error: new DroverError('not-authorised', 'no') },
     onTrouble: (_, message) => troubles.push(message),
-    onLink: (_, link) => ({
-      onText: (text) => {
-        received.push(text);
-        link.send(`echo ${text}`);
-      },
-      onClose: (why) => received.push(`closed: ${why}`),
-    }),
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/x`;

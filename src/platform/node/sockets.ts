@@ -5,6 +5,7 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { DroverError } from '../../model/errors.ts';
 import { frameBytesAccepted, linkBacklogBytesMax } from '../../model/limits.ts';
 import type { Link, LinkListener, Net } from '../env.ts';
+import { pinned } from './pinned-fetch.ts';
 
 /** A peer that answers no ping for two of these is gone, whatever TCP believes. */
 const pingMs = 5_000;
@@ -63,13 +64,12 @@ function listen(socket: WebSocket, listener: LinkListener): void {
 
 export const webSocketNet: Net = {
   connect({ url, token, certificate }, listener) {
-    const pinned = certificate === undefined ? {} : { ca: certificate, checkServerIdentity: () => undefined };
     const socket = new WebSocket(url, {
       headers: { authorization: `Bearer ${token}` },
       maxPayload: frameBytesAccepted,
       perMessageDeflate: false,
       handshakeTimeout: 5_000,
-      ...pinned,
+      ...(certificate === undefined ? {} : pinned(certificate)),
     });
     socket.on('open', () => listener.onOpen());
     listen(socket, listener);
@@ -78,37 +78,47 @@ export const webSocketNet: Net = {
 };
 
 export interface LinkRefusal {
-  readonly status: number;
   readonly error: DroverError;
+  /** Where it is not that of the error. */
+  readonly status?: number;
+}
+
+export interface Visitor {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly peer: string | undefined;
 }
 
 export interface LinkAcceptor {
-  /** Undefined to accept. */
-  refuse(path: string, authorization: string | undefined): LinkRefusal | undefined;
-  onLink(path: string, link: Link): LinkListener;
+  /** What becomes of a link, or why there is none. */
+  admit(visitor: Visitor): ((link: Link) => LinkListener) | LinkRefusal;
   /** For the operator's log: who was refused, and whose link broke. */
   onTrouble(facts: object, message: string): void;
 }
 
-export function acceptLinks(server: Server, { refuse, onLink, onTrouble }: LinkAcceptor): { closeAll(): void } {
+export function acceptLinks(server: Server, { admit, onTrouble }: LinkAcceptor): { closeAll(): void } {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: frameBytesAccepted, perMessageDeflate: false });
   const answer = (raw: Duplex, from: object, refusal: LinkRefusal): void => {
-    onTrouble({ ...from, status: refusal.status, why: refusal.error.message }, 'a link was refused');
+    onTrouble(
+      { ...from, status: refusal.status ?? refusal.error.status, why: refusal.error.message },
+      'a link was refused',
+    );
     refuseUpgrade(raw, refusal);
   };
   sockets.on('wsClientError', ({ message }, raw, { url: path }) =>
-    answer(raw, { path }, { status: 400, error: new DroverError('bad-input', message) }),
+    answer(raw, { path }, { error: new DroverError('bad-input', message) }),
   );
   server.on('upgrade', (request: IncomingMessage, raw: Duplex, head: Buffer) => {
     // Without a listener a peer that resets the connection would end the process.
     raw.on('error', () => raw.destroy());
     const path = request.url ?? '/';
-    const from = { path: path.slice(0, 100), peer: request.socket.remoteAddress };
-    const refusal = refuse(path, request.headers.authorization);
-    if (refusal !== undefined) return answer(raw, from, refusal);
+    const { remoteAddress: peer } = request.socket;
+    const from = { path: path.slice(0, 100), peer };
+    const admitted = admit({ path, authorization: request.headers.authorization, peer });
+    if (typeof admitted !== 'function') return answer(raw, from, admitted);
     sockets.handleUpgrade(request, raw, head, (socket) => {
       socket.on('error', ({ message: why }) => onTrouble({ ...from, why }, 'a link broke'));
-      listen(socket, onLink(path, asLink(socket)));
+      listen(socket, admitted(asLink(socket)));
     });
   });
   return {
@@ -118,7 +128,7 @@ export function acceptLinks(server: Server, { refuse, onLink, onTrouble }: LinkA
   };
 }
 
-function refuseUpgrade(raw: Duplex, { status, error }: LinkRefusal): void {
+function refuseUpgrade(raw: Duplex, { error, status = error.status }: LinkRefusal): void {
   const { code, message, hint } = error;
   const body = JSON.stringify({ error: { code, message, hint } });
   const headers = `Connection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;

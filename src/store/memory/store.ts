@@ -12,7 +12,9 @@ import { assert } from '../../model/errors.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import { outputStreams } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
+import type { AnswerRow } from '../answer-row.ts';
 import type { Batch, EdgeRow, HistoryEntry, OutputPiece, SeedRun, Store, TaskDefinition } from '../store.ts';
+import type { TokenRow } from '../token-row.ts';
 
 const chunkRows = 10_000;
 
@@ -28,6 +30,8 @@ interface Content {
   readonly workers: Map<number, WorkerRow>;
   readonly output: Map<string, OutputPiece>;
   readonly history: HistoryEntry[];
+  readonly tokens: Map<number, TokenRow>;
+  readonly answers: Map<number, AnswerRow>;
   generation: string;
 }
 
@@ -44,6 +48,8 @@ export class MemoryDisk {
     workers: new Map(),
     output: new Map(),
     history: [],
+    tokens: new Map(),
+    answers: new Map(),
   };
   #epoch = 0;
 
@@ -169,6 +175,19 @@ class MemoryStore implements Store {
     return this.#content.history.slice(after, after + limit);
   }
 
+  async tokens(): Promise<TokenRow[]> {
+    return byId(this.#content.tokens);
+  }
+
+  async answers(): Promise<AnswerRow[]> {
+    return byId(this.#content.answers);
+  }
+
+  async workflowsNamed(name: string): Promise<WorkflowId[]> {
+    const named = [...this.#content.specs].filter(([, spec]) => spec.name === name);
+    return named.map(([id]) => id as WorkflowId).sort((a, b) => b - a);
+  }
+
   #check({ definitions, specs, changes }: Batch): void {
     const known = this.#content;
     for (const { id } of definitions) assert(!known.definitions.has(id), `task ${id} is defined once`);
@@ -180,8 +199,18 @@ class MemoryStore implements Store {
     }
   }
 
-  #take({ at, changes, rows, specs, definitions, output, generation }: Batch): void {
+  #takeAccess({ tokens, answers }: Batch): void {
     const content = this.#content;
+    for (const row of tokens?.written ?? []) content.tokens.set(row.id, row);
+    for (const id of tokens?.removed ?? []) content.tokens.delete(id);
+    for (const row of answers?.written ?? []) content.answers.set(row.id, row);
+    for (const id of content.answers.keys()) if (id <= (answers?.forgottenTo ?? 0)) content.answers.delete(id);
+  }
+
+  #take(batch: Batch): void {
+    const { at, changes, rows, specs, definitions, output, generation } = batch;
+    const content = this.#content;
+    this.#takeAccess(batch);
     content.generation = generation ?? content.generation;
     for (const { workflow, spec } of specs) content.specs.set(workflow, spec);
     for (const definition of definitions) content.definitions.set(definition.id, definition);

@@ -68,6 +68,17 @@ export const migrations: readonly string[] = [
   `
   ALTER TABLE definition ADD COLUMN text INTEGER;
   `,
+  `
+  -- Who may ask for what. A token itself is not kept, only the SHA-256 of it.
+  CREATE TABLE token (
+    id INTEGER PRIMARY KEY, name TEXT, role TEXT NOT NULL, hash TEXT NOT NULL, created_at INTEGER NOT NULL,
+    expires_at INTEGER, revoked_at INTEGER
+  );
+  -- What requests with an idempotency key were answered, in the order of their asking.
+  CREATE TABLE answer (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL, digest TEXT NOT NULL, at INTEGER NOT NULL, reply TEXT NOT NULL
+  );
+  `,
   'ALTER TABLE task ADD COLUMN priority INTEGER NOT NULL DEFAULT 0',
 ];
 

@@ -11,11 +11,14 @@ import { assert } from '../../model/errors.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import { outcomeKinds } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
+import type { AnswerRow } from '../answer-row.ts';
 import { entriesOf, type HistoryPage } from '../history.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, HistoryEntry, OutputPiece, Reader, SeedRun, TaskDefinition } from '../store.ts';
+import type { TokenRow } from '../token-row.ts';
 import { storeFailure } from './failure.ts';
 import {
+  answerRow,
   attemptRow,
   type Columns,
   definitionRow,
@@ -23,6 +26,7 @@ import {
   outputPiece,
   seedRun,
   taskRow,
+  tokenRow,
   workerRow,
   workflowRow,
 } from './rows.ts';
@@ -31,6 +35,8 @@ import { reading } from './transaction.ts';
 const chunkRows = 10_000;
 /** A row of `run` stands for up to thousands of tasks. */
 const chunkRuns = 100;
+/** Whoever asks for workflows of a name wants one of the last. */
+const namesakesMax = 100;
 
 export class SqliteReader implements Reader {
   readonly epoch: number;
@@ -159,6 +165,19 @@ export class SqliteReader implements Reader {
       last = page.last;
     }
     return entries;
+  }
+
+  async tokens(): Promise<TokenRow[]> {
+    return this.#all('SELECT * FROM token ORDER BY id').map(tokenRow);
+  }
+
+  async answers(): Promise<AnswerRow[]> {
+    return this.#all('SELECT * FROM answer ORDER BY id').map(answerRow);
+  }
+
+  async workflowsNamed(name: string): Promise<WorkflowId[]> {
+    const sql = "SELECT workflow FROM workflow_spec WHERE spec ->> '$.name' = ? ORDER BY workflow DESC LIMIT ?";
+    return this.#all(sql, name, namesakesMax).map(([workflow]) => workflow as WorkflowId);
   }
 
   #seeds(first: TaskId): SeedRun['seeds'] {

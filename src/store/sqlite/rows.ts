@@ -18,8 +18,10 @@ import {
   workflowStates,
 } from '../../model/states.ts';
 import type { TaskSpec } from '../../protocol/spec.ts';
+import type { AnswerRow } from '../answer-row.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, OutputPiece, SeedRun, TaskDefinition } from '../store.ts';
+import type { TokenRow } from '../token-row.ts';
 
 type Values = SQLInputValue[];
 /** A row as node:sqlite gives it; each function below knows the types of its table. */
@@ -204,4 +206,26 @@ export function outputPiece(columns: Columns): OutputPiece {
     ...[attempt: AttemptId, stream: number, offset: number, length: number, file: number, position: number],
   ];
   return { attempt, stream: outputStreams[stream] as OutputStream, offset, length, file, position };
+}
+
+export function tokenValues({ id, name, role, hash, createdAt, expiresAt, revokedAt }: TokenRow, into: Values): void {
+  into.push(id, name ?? null, role, hash, createdAt, expiresAt ?? null, revokedAt ?? null);
+}
+
+export function tokenRow(columns: Columns): TokenRow {
+  const [id, name, role, hash, createdAt, expiresAt, revokedAt] = columns as [
+    ...[id: number, name: string | null, role: TokenRow['role'], hash: string],
+    ...[createdAt: number, expiresAt: number | null, revokedAt: number | null],
+  ];
+  const ends = { expiresAt: expiresAt ?? undefined, revokedAt: revokedAt ?? undefined };
+  return { id, name: name ?? undefined, role, hash, createdAt, ...ends };
+}
+
+export function answerValues({ id, key, digest, at, reply }: AnswerRow, into: Values): void {
+  into.push(id, key, digest, at, reply);
+}
+
+export function answerRow(columns: Columns): AnswerRow {
+  const [id, key, digest, at, reply] = columns as [number, string, string, number, string];
+  return { id, key, digest, at, reply };
 }

@@ -13,11 +13,13 @@ import type { Batch, EdgeRow, OutputPiece } from '../store.ts';
 import { Bulk } from './bulk.ts';
 import { CommandTexts } from './command-texts.ts';
 import {
+  answerValues,
   attemptValues,
   definitionValues,
   edgeValues,
   outputValues,
   taskValues,
+  tokenValues,
   workerValues,
   workflowValues,
 } from './rows.ts';
@@ -31,6 +33,8 @@ const statements = {
   run: 'INSERT INTO run VALUES (?, ?, ?, ?)',
   history: 'INSERT INTO history VALUES (?, ?, ?, ?)',
   generation: "UPDATE meta SET value = ? WHERE key = 'generation'",
+  tokenGone: 'DELETE FROM token WHERE id = ?',
+  answersGone: 'DELETE FROM answer WHERE id <= ?',
 } as const;
 
 type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
@@ -49,6 +53,8 @@ const tablesOf = (database: DatabaseSync, commands: CommandTexts) => ({
     definitionValues((text) => commands.idOf(text)),
   ),
   edge: new Bulk(database, 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind)', 5, edgeValues),
+  token: new Bulk(database, 'INSERT OR REPLACE INTO token', 7, tokenValues),
+  answer: new Bulk(database, 'INSERT INTO answer', 5, answerValues),
 });
 
 export class SqliteWriter {
@@ -77,6 +83,7 @@ export class SqliteWriter {
       attempt.write(batch.rows.attempts);
       worker.write(batch.rows.workers);
       this.#writeOutput(batch.output);
+      this.#writeAccess(batch);
       if (batch.generation !== undefined) this.#statements.generation.run(batch.generation);
       for (const { last, at, count, data } of pagesOf(batch.changes, batch.at, this.#lastChange)) {
         this.#statements.history.run(last, at, count, data);
@@ -106,6 +113,15 @@ export class SqliteWriter {
       }
     }
     this.#tables.edge.write(edges);
+  }
+
+  /** Who may ask, and what was answered. */
+  #writeAccess({ tokens, answers }: Batch): void {
+    this.#tables.token.write(tokens?.written ?? []);
+    for (const id of tokens?.removed ?? []) this.#statements.tokenGone.run(id);
+    if (answers === undefined) return;
+    this.#tables.answer.write(answers.written);
+    this.#statements.answersGone.run(answers.forgottenTo);
   }
 
   #writeOutput(pieces: readonly OutputPiece[]): void {
