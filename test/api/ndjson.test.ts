@@ -123,6 +123,15 @@ describe('lines that are a whole workflow', () => {
     await eventually(async () => expect((await client.workflow('w1')).state).toBe('done'));
   });
 
+  it('are compared with an earlier workflow like any others', async () => {
+    const earlier = await send('workflows', lines(plainSpec, { command: 'a' }, { command: 'b' }));
+    await eventually(async () => expect((await client.workflow('w1')).state).toBe('done'));
+    const spec = { ...plainSpec, like: earlier.body.id };
+    await send('workflows', lines(spec, { command: 'a' }, { command: 'c' }, { command: 'b' }));
+    const skipped = (await client.tasksOf('w2')).tasks.map((task) => task.skipped);
+    expect(skipped).toEqual(['done as w1.1', undefined, 'done as w1.2']);
+  });
+
   it('start nothing where one of them is bad', async () => {
     const { status, body } = await send('workflows', lines(plainSpec, { command: 'a' }, { command: '' }));
     expect([status, body.error.details]).toMatchObject([400, { line: 3, workflow: 'w1', state: 'aborted' }]);
