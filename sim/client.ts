@@ -25,6 +25,10 @@ const slotsMost = 6;
 
 type Administration = Extract<Operation['type'], `${string}-worker` | 'stop-worker-now'>;
 
+const aboutTask = ['cancel-task', 'retry-task', 'hold-task', 'release-task', 'set-priority', 'read-output'] as const;
+type AboutTask = (typeof aboutTask)[number];
+const isAboutTask = (type: Operation['type']): type is AboutTask => (aboutTask as readonly string[]).includes(type);
+
 interface Found {
   readonly task: TaskId;
   readonly attempt: AttemptId | undefined;
@@ -169,7 +173,7 @@ export class Client {
   }
 
   async #findTask(mine: Acknowledged, { type, index }: Operation): Promise<Found | undefined> {
-    if (type !== 'cancel-task' && type !== 'retry-task' && type !== 'read-output') return undefined;
+    if (!isAboutTask(type)) return undefined;
     return this.#read((cluster) => {
       const task = cluster.workflow(mine.workflow).task(index);
       return task === undefined ? undefined : { task, attempt: cluster.tasks.lastAttempt(task) };
@@ -215,9 +219,7 @@ export class Client {
       case 'stop-worker-now':
       case 'resize-worker':
         return this.#administer(type, index);
-      case 'cancel-task':
-      case 'retry-task':
-      case 'read-output':
+      default:
         return this.#operateOnTask(mine, type, found);
     }
   }
@@ -238,15 +240,12 @@ export class Client {
     mine.isCancelled = false;
   }
 
-  async #operateOnTask(
-    mine: Acknowledged,
-    type: 'cancel-task' | 'retry-task' | 'read-output',
-    found: Found | undefined,
-  ): Promise<void> {
+  async #operateOnTask(mine: Acknowledged, type: AboutTask, found: Found | undefined): Promise<void> {
     if (found === undefined) return;
     const { task, attempt } = found;
     if (type === 'retry-task') return this.#revive(mine, { type, task });
-    if (type === 'cancel-task') return void (await this.#insist({ type, task }));
+    if (type === 'set-priority') return void (await this.#insist({ type, task, priority: (task % 5) - 2 }));
+    if (type !== 'read-output') return void (await this.#insist({ type, task }));
     if (attempt !== undefined) await this.#ask({ type, attempt, stream: 'stdout', offset: 0, limit: 1_000 });
   }
 

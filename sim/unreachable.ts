@@ -1,7 +1,7 @@
 /** Cells of the decision tables that nobody can reach through the shells, with the reason. */
 export const unreachable: readonly RegExp[] = [
   // Nobody can ask for these yet.
-  /^task\.\w+\.(acquire|hold|claim)$/,
+  /^task\.\w+\.(acquire|claim)$/,
   // Done to all tasks of a workflow at once, without asking the table of each.
   /^task\.\w+\.(activate|abort)$/,
   // Given by the controller in one state only.

@@ -30,7 +30,8 @@ export type Request =
   | { readonly type: 'close' | 'abort' | 'cancel'; readonly workflow: WorkflowId }
   | { readonly type: 'halt'; readonly workflow: WorkflowId; readonly mode: HaltMode }
   | { readonly type: 'resume'; readonly workflow: WorkflowId; readonly how: 'hot' | 'cold' }
-  | { readonly type: 'cancel-task' | 'retry-task'; readonly task: TaskId }
+  | { readonly type: 'cancel-task' | 'retry-task' | 'hold-task' | 'release-task'; readonly task: TaskId }
+  | { readonly type: 'set-priority'; readonly task: TaskId; readonly priority: number }
   /** Tries failed tasks beyond an index again, as many as one turn takes. */
   | { readonly type: 'retry-failed'; readonly workflow: WorkflowId; readonly after: number }
   /** A host that takes over from one that died halts what was going on, so that nothing starts unasked. */

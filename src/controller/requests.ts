@@ -70,6 +70,15 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'retry-task':
       retryTask(turn, request.task);
       return done;
+    case 'hold-task':
+      turn.mustTask(request.task, { type: 'hold' }, 'definer');
+      return done;
+    case 'release-task':
+      turn.mustTask(request.task, { type: 'release' }, 'definer');
+      return done;
+    case 'set-priority':
+      turn.mustTask(request.task, { type: 'prioritise', priority: request.priority }, 'definer');
+      return done;
     case 'retry-failed':
       return retryFailed(turn, request.workflow, request.after);
     case 'halt-interrupted':
@@ -138,6 +147,7 @@ function extend(
     ...(spec.held === undefined ? {} : { held: spec.held }),
     ...(spec.maxAttempts === undefined ? {} : { maxAttempts: spec.maxAttempts }),
     ...(spec.until === undefined ? {} : { until: spec.until }),
+    ...(spec.priority === undefined ? {} : { priority: spec.priority }),
   }));
   const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges });
   tasks.forEach((spec, offset) => {

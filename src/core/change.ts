@@ -25,6 +25,7 @@ export interface TaskSeed {
   readonly held?: true;
   readonly maxAttempts?: number;
   readonly until?: number;
+  readonly priority?: number;
 }
 
 /** Both ends included. */

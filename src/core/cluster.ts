@@ -420,7 +420,7 @@ export class Cluster {
     this.tasks.apply(task, event);
     this.#dirtyTasks.add(task);
     this.#noteEarly(task);
-    this.#file(task);
+    if (event.type !== 'prioritised') this.#file(task);
     if (event.type === 'moved') this.#tellChildren(task, before, event.move.to);
     this.#forgetLost(task);
     this.attention.add(this.tasks.workflow(task));

@@ -21,6 +21,14 @@ export const nameBytesMax = 200;
 export const shardBytesMax = 200;
 export const workflowTasksMax = 50_000_000;
 export const attemptsPerTaskMax = 1_000;
+/** From minus this to this. */
+export const priorityMax = 1_000;
+/** Labels of one task: for filters, not for data. */
+export const tagsMax = 64;
+export const tagNameBytesMax = 100;
+export const tagValueBytesMax = 1_000;
+/** Resources of one task beyond those that have fields of their own. */
+export const customResourcesMax = 32;
 
 /** One WebSocket frame of control messages. A single command may exceed it; then the frame holds that one alone. */
 export const frameBytesMax = 256 * 1024;

@@ -1,6 +1,16 @@
 /** What a definer says of a workflow and of its tasks: one schema is type, validator and documentation. */
 import { type Static, Type } from 'typebox';
-import { attemptsPerTaskMax, nameBytesMax, submitTasksMax, terminationMsMax } from '../model/limits.ts';
+import {
+  attemptsPerTaskMax,
+  customResourcesMax,
+  nameBytesMax,
+  priorityMax,
+  submitTasksMax,
+  tagNameBytesMax,
+  tagsMax,
+  tagValueBytesMax,
+  terminationMsMax,
+} from '../model/limits.ts';
 import { edgeKinds, lossPolicies } from '../model/states.ts';
 import { oneOf } from './schema.ts';
 
@@ -37,6 +47,32 @@ export const WorkflowSpec = Type.Object(
 );
 export type WorkflowSpec = Static<typeof WorkflowSpec>;
 
+const amount = Type.Number({ minimum: 0 });
+const count = Type.Integer({ minimum: 0 });
+const label = Type.String({ minLength: 1, maxLength: tagNameBytesMax });
+
+/** What one attempt needs. Kept and returned; not reckoned with yet. */
+export const Resources = Type.Object(
+  {
+    cores: Type.Optional(amount),
+    memoryBytes: Type.Optional(count),
+    gpus: Type.Optional(count),
+    /** How long it may take, as far as whoever places it is concerned; `timeoutMs` is what ends it. */
+    runtimeMs: Type.Optional(durationMs),
+    /** Whatever else there is a limited amount of, by a name of the user's own. */
+    custom: Type.Optional(Type.Record(label, amount, { maxProperties: customResourcesMax })),
+  },
+  { additionalProperties: false },
+);
+export type Resources = Static<typeof Resources>;
+
+/** Labels of the user's own, to find tasks by. */
+export const Tags = Type.Record(label, Type.String({ maxLength: tagValueBytesMax }), { maxProperties: tagsMax });
+export type Tags = Static<typeof Tags>;
+
+/** The higher, the sooner. Kept and returned; not obeyed yet. */
+export const Priority = Type.Integer({ minimum: -priorityMax, maximum: priorityMax });
+
 export const TaskSpec = Type.Object(
   {
     /** Absent for a join. */
@@ -53,6 +89,11 @@ export const TaskSpec = Type.Object(
     timeoutMs: Type.Optional(durationMs),
     /** The latest start, in ms since the epoch. */
     until: Type.Optional(Type.Integer({ minimum: 0 })),
+    /** 0 when absent. */
+    priority: Type.Optional(Priority),
+    resources: Type.Optional(Resources),
+    expectedDurationMs: Type.Optional(durationMs),
+    tags: Type.Optional(Tags),
   },
   { additionalProperties: false },
 );

@@ -12,6 +12,7 @@ import {
 } from '../model/states.ts';
 import { tokenRoles } from '../model/tokens.ts';
 import { oneOf } from './schema.ts';
+import { Priority, Resources, Tags } from './spec.ts';
 
 export const apiVersion = 1;
 
@@ -112,6 +113,10 @@ export const TaskView = Type.Object({
   held: Type.Optional(Type.Literal(true)),
   /** Why it need not run. */
   skipped: Type.Optional(Type.String()),
+  priority: Priority,
+  requestedResources: Type.Optional(Resources),
+  expectedDurationMs: Type.Optional(count),
+  tags: Type.Optional(Tags),
   /** Dependencies that are not met yet. */
   pendingDependencies: Type.Optional(count),
   /** It waits before its next attempt until then. */

@@ -188,6 +188,19 @@ export class Client {
     return this.change(`tasks/${task}/cancel`);
   }
 
+  /** Keeps a task from being started until it is released. */
+  holdTask(task: string): Promise<TaskView> {
+    return this.change(`tasks/${task}/hold`);
+  }
+
+  releaseTask(task: string): Promise<TaskView> {
+    return this.change(`tasks/${task}/release`);
+  }
+
+  setPriority(task: string, priority: number): Promise<TaskView> {
+    return this.change(`tasks/${task}/priority`, { priority });
+  }
+
   /** The bytes as the task wrote them, piece by piece: what is there now or, with `follow`, all until its end. */
   async *output(
     task: string,

@@ -127,6 +127,7 @@ const rows: readonly ConformanceCase[] = [
       const full = {
         reason: 2,
         held: true,
+        priority: -1_000,
         used,
         attemptNumber: 10,
         lastAttempt: 2 ** 40,
@@ -355,7 +356,7 @@ const definitions: readonly ConformanceCase[] = [
 /** At least one change of every type, in each of its shapes. */
 const everyChange: readonly Change[] = [
   { type: 'workflow-registered', workflow: w1, rules },
-  added(1, 1, [command, command, { kind: 'check', held: true, maxAttempts: 2, until: 5 }]),
+  added(1, 1, [command, command, { kind: 'check', held: true, maxAttempts: 2, until: 5, priority: -7 }]),
   added(4, 4, []),
   added(4, 4, [{ kind: 'join' }]),
   { type: 'edges-added', edges: edges([1, 2], [3, 3], 'any') },
@@ -368,6 +369,7 @@ const everyChange: readonly Change[] = [
   { type: 'workflow-stopping', workflow: w1, stop: 'fail-fast' },
   { type: 'workflow-halt-mode', workflow: w1, mode: 'drain' },
   { type: 'task-changed', task: taskId(1), event: { type: 'held', held: false } },
+  { type: 'task-changed', task: taskId(1), event: { type: 'prioritised', priority: -1_000 } },
   {
     type: 'task-changed',
     task: taskId(1),

@@ -53,7 +53,11 @@ export interface HistoryPage {
 }
 
 type Of<T extends Change['type']> = Extract<Change, { readonly type: T }>;
-type EncodedEvent = { held: boolean } | { refunded: Cause } | (TaskMove & { charge?: Cause; fresh?: true });
+type EncodedEvent =
+  | { held: boolean }
+  | { priority: number }
+  | { refunded: Cause }
+  | (TaskMove & { charge?: Cause; fresh?: true });
 
 export function* pagesOf(changes: readonly Change[], at: number, after: number): Generator<HistoryPage> {
   for (let start = 0; start < changes.length; start += pageChangesMax) {
@@ -165,6 +169,7 @@ function encodeEvent(event: TaskEvent): string {
 
 function plainEvent(event: TaskEvent): EncodedEvent {
   if (event.type === 'held') return { held: event.held };
+  if (event.type === 'prioritised') return { priority: event.priority };
   if (event.type === 'refunded') return { refunded: event.cause };
   const { move, charge, fresh } = event;
   if (charge === undefined && fresh === undefined) return move;
@@ -173,6 +178,7 @@ function plainEvent(event: TaskEvent): EncodedEvent {
 
 function decodeEvent(encoded: EncodedEvent): TaskEvent {
   if ('held' in encoded) return { type: 'held', held: encoded.held };
+  if ('priority' in encoded) return { type: 'prioritised', priority: encoded.priority };
   if ('refunded' in encoded) return { type: 'refunded', cause: encoded.refunded };
   const { charge, fresh, ...move } = encoded;
   const moved: TaskEvent = { type: 'moved', move };

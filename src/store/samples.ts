@@ -41,6 +41,7 @@ export const taskRow = (id: number, changed: Partial<TaskRow> = {}): TaskRow => 
   state: 'queued',
   reason: 0,
   held: false,
+  priority: 0,
   used: { attempts: 0, resources: 0, lost: 0, 'never-started': 0 },
   attemptNumber: 0,
   lastAttempt: 0,

@@ -22,4 +22,8 @@ export function decodeSeeds(text: string): TaskSeed[] {
 }
 
 const isSame = (a: TaskSeed, b: TaskSeed): boolean =>
-  a.kind === b.kind && a.held === b.held && a.maxAttempts === b.maxAttempts && a.until === b.until;
+  a.kind === b.kind &&
+  a.held === b.held &&
+  a.maxAttempts === b.maxAttempts &&
+  a.until === b.until &&
+  a.priority === b.priority;

@@ -52,6 +52,7 @@ const seeds: readonly TaskSeed[] = [
   { kind: 'command', maxAttempts: 1 },
   { kind: 'command', held: true },
   { kind: 'command', until: 40_000 },
+  { kind: 'command', priority: -3 },
   { kind: 'join' },
   { kind: 'check' },
 ];
@@ -96,6 +97,8 @@ const operations = {
   cancel: (turn, { a }) => void turn.mustTask(someTask(turn, a), { type: 'cancel', reason: 'user' }, 'definer'),
   hold: (turn, { a }) => void turn.mustTask(someTask(turn, a), { type: 'hold' }, 'definer'),
   release: (turn, { a }) => void turn.mustTask(someTask(turn, a), { type: 'release' }, 'definer'),
+  prioritise: (turn, { a, b }) =>
+    void turn.mustTask(someTask(turn, a), { type: 'prioritise', priority: (b % 5) - 2 }, 'definer'),
   retry: (turn, { a }) => retryTask(turn, someTask(turn, a)),
   link: (turn, { a, b, c }) => {
     addContinuation(turn, someTask(turn, a), someTask(turn, b), pick(edgeKinds, c));

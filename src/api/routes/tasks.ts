@@ -5,6 +5,7 @@ import { type AttemptId, printTask, printWorkflow, type TaskId } from '../../mod
 import { longPollMsMax } from '../../model/limits.ts';
 import { outputStreams } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
+import { Priority } from '../../protocol/spec.ts';
 import { outputHeaders, TaskDetail, TaskView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { readOutput } from '../output.ts';
@@ -22,7 +23,7 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
   app.get('/api/v1/tasks/:id', { schema: { params: Reference, response: { 200: TaskDetail } } }, ({ params }) =>
     detailOf(shell, params.id),
   );
-  for (const verb of ['cancel', 'retry'] as const) {
+  for (const verb of ['cancel', 'retry', 'hold', 'release'] as const) {
     app.post(
       `/api/v1/tasks/:id/${verb}`,
       { schema: { params: Reference, response: { 200: TaskView } } },
@@ -33,6 +34,16 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
       },
     );
   }
+  const PriorityBody = Type.Object({ priority: Priority }, { additionalProperties: false });
+  app.post(
+    '/api/v1/tasks/:id/priority',
+    { schema: { params: Reference, body: PriorityBody, response: { 200: TaskView } } },
+    async ({ params, body: { priority } }) => {
+      const task = await shell.read((cluster) => taskOf(cluster, params.id));
+      await shell.request({ type: 'set-priority', task, priority });
+      return detailOf(shell, params.id);
+    },
+  );
   app.get(
     '/api/v1/tasks/:id/output',
     { schema: { params: Reference, querystring: OutputQuery } },

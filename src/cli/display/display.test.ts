@@ -250,6 +250,7 @@ describe('details', () => {
     cwd: '/tmp',
     command: 'echo a\necho b',
     state: 'failed',
+    priority: 0,
     reason: 'attempts',
     attempts: 1,
     history: [
@@ -295,7 +296,9 @@ describe('details', () => {
     expect(renderTask({ ...task, history: [], pendingDependencies: 2 })).not.toContain('drover logs');
     const history = task.history.map(({ startedAt: _, ...attempt }) => attempt);
     expect(renderTask({ ...task, history })).not.toContain('drover logs');
-    expect(renderTasks([{ id: 'w3.2', index: 2, state: 'waiting', attempts: 0 }])).toContain('--- barrier ---');
+    expect(renderTasks([{ id: 'w3.2', index: 2, state: 'waiting', priority: 0, attempts: 0 }])).toContain(
+      '--- barrier ---',
+    );
   });
 
   it.each([

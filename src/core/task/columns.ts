@@ -4,6 +4,7 @@
  * Does not own: commands, environments, names (they stay in the store), edges, attempts.
  */
 import { type AttemptId, attemptId, type TaskId, type WorkflowId, workflowId } from '../../model/ids.ts';
+import { priorityMax } from '../../model/limits.ts';
 import { type Cause, cancelReasons, causes, failReasons, type TaskState, taskStates } from '../../model/states.ts';
 import type { TaskSeed, WorkflowRules } from '../change.ts';
 import { Bytes, Integers, Shorts, Times } from '../columns.ts';
@@ -19,6 +20,7 @@ export interface TaskRow {
   readonly state: TaskState;
   readonly reason: number;
   readonly held: boolean;
+  readonly priority: number;
   readonly used: Used;
   readonly attemptNumber: number;
   readonly lastAttempt: number;
@@ -31,6 +33,8 @@ export class TaskColumns {
   readonly #state = new Bytes();
   readonly #reason = new Bytes();
   readonly #flags = new Bytes();
+  /** Above the lowest. */
+  readonly #priority = new Shorts();
   readonly #maxAttempts = new Shorts();
   readonly #used = { attempts: new Shorts(), resources: new Bytes(), lost: new Bytes(), 'never-started': new Bytes() };
   readonly #attemptNumber = new Integers();
@@ -52,6 +56,7 @@ export class TaskColumns {
     this.#state.set(task, 0);
     this.#reason.set(task, 0);
     this.#flags.set(task, taskKinds.indexOf(seed.kind) | (seed.held ? heldBit : 0));
+    this.#setPriority(task, seed.priority ?? 0);
     this.#maxAttempts.set(task, seed.maxAttempts ?? maxAttempts);
     for (const cause of causes) this.#used[cause].set(task, 0);
     this.#attemptNumber.set(task, 0);
@@ -83,6 +88,10 @@ export class TaskColumns {
 
   isHeld(task: TaskId): boolean {
     return (this.#flags.get(task) & heldBit) !== 0;
+  }
+
+  priority(task: TaskId): number {
+    return this.#priority.get(task) - priorityMax;
   }
 
   notBefore(task: TaskId): number {
@@ -124,6 +133,7 @@ export class TaskColumns {
       this.#flags.set(task, event.held ? flags | heldBit : flags & ~heldBit);
       return;
     }
+    if (event.type === 'prioritised') return this.#setPriority(task, event.priority);
     if (event.type === 'refunded') {
       this.#used[event.cause].set(task, Math.max(0, this.used(task, event.cause) - 1));
       return;
@@ -147,6 +157,7 @@ export class TaskColumns {
       index: this.index(task),
       kind: this.kind(task),
       held: this.isHeld(task),
+      priority: this.priority(task),
       pending: this.pending(task),
       used: this.#usedBy(task),
       maxAttempts: this.#maxAttempts.get(task),
@@ -179,6 +190,7 @@ export class TaskColumns {
       state: this.state(task),
       reason: this.#reason.get(task),
       held: this.isHeld(task),
+      priority: this.priority(task),
       used: this.#usedBy(task),
       attemptNumber: this.attemptNumber(task),
       lastAttempt: this.#lastAttempt.get(task),
@@ -192,10 +204,15 @@ export class TaskColumns {
     this.setState(task, row.state);
     this.#reason.set(task, row.reason);
     this.#flags.set(task, (this.#flags.get(task) & kindBits) | (row.held ? heldBit : 0));
+    this.#setPriority(task, row.priority);
     for (const cause of causes) this.#used[cause].set(task, row.used[cause]);
     this.#attemptNumber.set(task, row.attemptNumber);
     this.#lastAttempt.set(task, row.lastAttempt);
     this.#notBefore.set(task, row.notBefore);
+  }
+
+  #setPriority(task: TaskId, priority: number): void {
+    this.#priority.set(task, priority + priorityMax);
   }
 
   #usedBy(task: TaskId): Used {

@@ -63,6 +63,13 @@ const releasedWaiting = cell(['definer'], ['queued'], (view: In<'waiting'>): Dec
   return view.pending > 0 ? accept(free) : accept(free, moved({ to: 'queued', notBefore: 0 }));
 });
 
+/** Also of one that has ended and may be tried again. */
+const prioritised = cell(['definer'], [], (view: TaskView, { priority }: Of<'prioritise'>) =>
+  view.priority === priority
+    ? ignore('it has that priority already')
+    : accept<TaskEvent>({ type: 'prioritised', priority }),
+);
+
 const takenTo = (to: 'launched' | 'running', by: Role): TaskCell<In<'queued'>, Of<'launch'> | Of<'claim'>> =>
   cell([by], [to], (view, command) => {
     if (view.held) return reject('transition-not-allowed', 'it is held');
@@ -205,6 +212,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: ignored('it is still being registered'),
     hold: held,
     release: released,
+    prioritise: prioritised,
     launch: early,
     claim: early,
     start: late,
@@ -225,6 +233,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: satisfied,
     hold: held,
     release: releasedWaiting,
+    prioritise: prioritised,
     launch: notNow,
     claim: notNow,
     start: late,
@@ -245,6 +254,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: goesOn,
     hold: held,
     release: released,
+    prioritise: prioritised,
     launch: takenTo('launched', 'distributor'),
     claim: takenTo('running', 'operator'),
     start: late,
@@ -265,6 +275,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: goesOn,
     hold: notNow,
     release: released,
+    prioritise: prioritised,
     launch: notNow,
     claim: notNow,
     start: started,
@@ -285,6 +296,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: goesOn,
     hold: notNow,
     release: released,
+    prioritise: prioritised,
     launch: notNow,
     claim: notNow,
     start: ignored('it runs already'),
@@ -305,6 +317,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: goesOn,
     hold: held,
     release: released,
+    prioritise: prioritised,
     launch: notNow,
     claim: notNow,
     start: late,
@@ -325,6 +338,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: goesOn,
     hold: held,
     release: released,
+    prioritise: prioritised,
     launch: notNow,
     claim: notNow,
     start: late,
@@ -345,6 +359,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: late,
     hold: notNow,
     release: released,
+    prioritise: prioritised,
     launch: notNow,
     claim: notNow,
     start: ignored('it is being cancelled'),
@@ -365,6 +380,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: late,
     hold: notNow,
     release: late,
+    prioritise: over,
     launch: notNow,
     claim: notNow,
     start: late,
@@ -385,6 +401,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: late,
     hold: notNow,
     release: late,
+    prioritise: prioritised,
     launch: notNow,
     claim: notNow,
     start: late,
@@ -405,6 +422,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: ignored('it is cancelled'),
     hold: notNow,
     release: late,
+    prioritise: prioritised,
     launch: notNow,
     claim: notNow,
     start: late,
@@ -425,6 +443,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     satisfy: late,
     hold: notNow,
     release: late,
+    prioritise: over,
     launch: notNow,
     claim: notNow,
     start: late,

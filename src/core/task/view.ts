@@ -15,6 +15,8 @@ interface TaskFacts {
   readonly index: number;
   readonly kind: TaskKind;
   readonly held: boolean;
+  /** The higher, the sooner; 0 where nobody said. */
+  readonly priority: number;
   /** Edges that are not met yet; counted while registering or waiting. */
   readonly pending: number;
   readonly used: Used;
@@ -53,6 +55,7 @@ export type TaskCommand =
   | { readonly type: 'satisfy' }
   | { readonly type: 'hold' }
   | { readonly type: 'release' }
+  | { readonly type: 'prioritise'; readonly priority: number }
   | { readonly type: 'launch'; readonly attempt: AttemptId; readonly number: number; readonly now: number }
   /** An HTTP worker takes it and has started it. */
   | { readonly type: 'claim'; readonly attempt: AttemptId; readonly number: number; readonly now: number }
@@ -96,5 +99,6 @@ export type TaskEvent =
       readonly fresh?: true;
     }
   | { readonly type: 'held'; readonly held: boolean }
+  | { readonly type: 'prioritised'; readonly priority: number }
   /** One charge is given back. */
   | { readonly type: 'refunded'; readonly cause: Cause };

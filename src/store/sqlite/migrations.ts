@@ -79,6 +79,7 @@ export const migrations: readonly string[] = [
     id INTEGER PRIMARY KEY, key TEXT NOT NULL, digest TEXT NOT NULL, at INTEGER NOT NULL, reply TEXT NOT NULL
   );
   `,
+  'ALTER TABLE task ADD COLUMN priority INTEGER NOT NULL DEFAULT 0',
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

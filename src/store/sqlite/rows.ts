@@ -60,23 +60,25 @@ export function workflowRow(columns: Columns): WorkflowRow {
 }
 
 export function taskValues(row: TaskRow, into: Values): void {
-  const { id, state, reason, held, used, attemptNumber, lastAttempt, notBefore } = row;
+  const { id, state, reason, held, priority, used, attemptNumber, lastAttempt, notBefore } = row;
   into.push(id, taskStateCodes[state], reason, Number(held));
-  into.push(used.attempts, used.resources, used.lost, used['never-started'], attemptNumber, lastAttempt, notBefore);
+  into.push(used.attempts, used.resources, used.lost, used['never-started']);
+  into.push(attemptNumber, lastAttempt, notBefore, priority);
 }
 
 export function taskRow(columns: Columns): TaskRow {
-  const [id, state, reason, held, attempts, resources, lost, neverStarted, attemptNumber, last, notBefore] =
+  const [id, state, reason, held, attempts, resources, lost, neverStarted, attemptNumber, last, notBefore, priority] =
     columns as [
       ...[id: TaskId, state: number, reason: number, held: number],
       ...[attempts: number, resources: number, lost: number, neverStarted: number],
-      ...[attemptNumber: number, last: number, notBefore: number],
+      ...[attemptNumber: number, last: number, notBefore: number, priority: number],
     ];
   return {
     id,
     state: taskStates[state] as TaskState,
     reason,
     held: held === 1,
+    priority,
     used: { attempts, resources, lost, 'never-started': neverStarted },
     attemptNumber,
     lastAttempt: last,

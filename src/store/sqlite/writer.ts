@@ -42,7 +42,7 @@ type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
 /** Replacing is the fastest way to write a row of a table without indices, be it there or not. */
 const tablesOf = (database: DatabaseSync, commands: CommandTexts) => ({
   workflow: new Bulk(database, 'INSERT OR REPLACE INTO workflow', 10, workflowValues),
-  task: new Bulk(database, 'INSERT OR REPLACE INTO task', 11, taskValues),
+  task: new Bulk(database, 'INSERT OR REPLACE INTO task', 12, taskValues),
   attempt: new Bulk(database, 'INSERT OR REPLACE INTO attempt', 14, attemptValues),
   worker: new Bulk(database, 'INSERT OR REPLACE INTO worker', 11, workerValues),
   outputPiece: new Bulk(database, 'INSERT OR REPLACE INTO output_piece', 6, outputValues),
