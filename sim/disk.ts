@@ -80,6 +80,7 @@ export class Disk {
       attempts: (ids) => store.attempts(ids),
       attemptsBack: (last) => store.attemptsBack(last),
       outputPieces: (attempt) => store.outputPieces(attempt),
+      usageSamples: (attempt) => store.usageSamples(attempt),
       outputEnd: () => store.outputEnd(),
       history: (after, limit) => store.history(after, limit),
       tokens: () => store.tokens(),

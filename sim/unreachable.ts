@@ -1,6 +1,6 @@
 /** Cells of the decision tables that nobody can reach through the shells, with the reason. */
 export const unreachable: readonly RegExp[] = [
-  // Nobody can ask for these yet.
+  // Asked for over HTTP alone: by users who add continuations, and by workers that the simulated world has none of.
   /^task\.\w+\.(acquire|claim)$/,
   // Done to all tasks of a workflow at once, without asking the table of each.
   /^task\.\w+\.(activate|abort)$/,

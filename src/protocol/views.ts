@@ -7,6 +7,7 @@ import {
   haltModes,
   outcomeKinds,
   taskStates,
+  workerKinds,
   workerStates,
   workflowStates,
 } from '../model/states.ts';
@@ -138,6 +139,8 @@ export const TaskDetail = Type.Object({
   ...TaskView.properties,
   workflow: Type.String(),
   cwd: Type.String(),
+  /** What waits for it, or waited; the last thousand that were added. */
+  continuations: Type.Array(Type.String()),
   history: Type.Array(AttemptView),
 });
 export type TaskDetail = Static<typeof TaskDetail>;
@@ -183,6 +186,9 @@ export type ServerView = Static<typeof ServerView>;
 
 export const WorkerView = Type.Object({
   id: Type.String(),
+  /** Over a socket, or by plain requests. */
+  kind: oneOf(workerKinds),
+  /** For one over HTTP, the name that it gave itself. */
   shard: Type.String(),
   host: Type.String(),
   state: oneOf(workerStates),

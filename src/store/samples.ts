@@ -66,6 +66,7 @@ export const attemptRow = (id: number, task: number, changed: Partial<AttemptRow
 
 export const workerRow = (id: number, changed: Partial<WorkerRow> = {}): WorkerRow => ({
   id: workerId(id),
+  kind: 'native',
   shard: 'shard',
   lock: 'host:1',
   instance: 'instance',
