@@ -71,12 +71,11 @@ function registerClaiming(app: App, shell: ControllerShell, specs: SpecCache): v
       return tasks;
     });
     const definitions = await shell.store.definitions(found);
-    const views = [];
-    for (const definition of definitions) {
-      const spec = await specs.get(definition.workflow);
-      views.push(await shell.read((cluster) => renderAvailable(cluster, definition, spec, fields)));
-    }
-    return { tasks: views };
+    const described: [TaskDefinition, WorkflowSpec][] = [];
+    for (const definition of definitions) described.push([definition, await specs.get(definition.workflow)]);
+    return shell.read((cluster) => ({
+      tasks: described.map(([definition, spec]) => renderAvailable(cluster, definition, spec, fields)),
+    }));
   });
   app.post(
     '/api/v1/workers/:id/claims',

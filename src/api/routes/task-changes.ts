@@ -11,7 +11,7 @@ import type { TaskView } from '../../protocol/views.ts';
 import { type App, Reference } from '../app.ts';
 import { renderClaims, type SpecCache } from '../claims.ts';
 import { httpWorkerOf, taskOf } from '../reference.ts';
-import { renderTask } from '../render.ts';
+import { optional, renderTask } from '../render.ts';
 import { timeOf } from '../times.ts';
 import { attemptsOf } from './tasks.ts';
 
@@ -170,7 +170,10 @@ async function refuse({ shell, task }: Change, asked: AskedState): Promise<never
 async function viewOf(shell: ControllerShell, task: TaskId): Promise<TaskView> {
   const [definition] = await shell.store.definitions([task]);
   if (definition === undefined) throw new DroverError('task-unknown', 'there is no such task');
-  const last = await shell.read(({ tasks }) => tasks.lastAttempt(task));
+  const { last, view } = await shell.read((cluster) => ({
+    last: cluster.tasks.lastAttempt(task),
+    view: renderTask(cluster, task, definition, undefined),
+  }));
   const [row] = last === undefined ? [] : await shell.store.attempts([last]);
-  return shell.read((cluster) => renderTask(cluster, task, definition, row));
+  return { ...view, ...optional('outcome', row?.outcome) };
 }
