@@ -51,6 +51,14 @@ export class Herd {
     return running;
   }
 
+  /** One of the examples, in the folder of the server, with the token that may do all. */
+  script(program: readonly string[], env: Record<string, string> = {}): Running {
+    const token = this.access.tokens.admin;
+    const running = this.#here.start([], '', { program, env: { DROVER_TOKEN: token, ...env } });
+    this.#started.push(running);
+    return running;
+  }
+
   async server(...args: string[]): Promise<Running> {
     const server = this.start(['server', '--json', ...args]);
     await until('the server is ready', () => server.stdout().includes('\n') || server.child.exitCode !== null);
