@@ -83,7 +83,7 @@ def patience_of(terms):
 class Attempt:
     """One claim, run in a session of its own; its output goes to files and from there to the controller."""
 
-    def __init__(self, server, owner, claim):
+    def __init__(self, server, owner, claim, patience):
         self.server, self.owner, self.claim, self.name = server, owner, claim, claim["attempt"]
         self.why, self.killed = None, False
         self.files = {stream: tempfile.TemporaryFile() for stream in ("stdout", "stderr")}
@@ -93,7 +93,7 @@ class Attempt:
         self.process = subprocess.Popen(
             [claim["shell"], "-c", claim["command"]], cwd=claim["cwd"], env=claim["env"],
             stdin=subprocess.DEVNULL, start_new_session=True, **self.files)
-        self.renewed(patience_of(claim["lease"]))
+        self.renewed(patience)
 
     def renewed(self, patience):
         try:
@@ -227,10 +227,19 @@ class Worker:
                 self.run(claim)
 
     def run(self, claim):
+        # Its lease began some time after it was asked for: renewed now, it is known how long it holds.
+        owner, sent = self.id, time.monotonic()
         try:
-            attempt = Attempt(self.server, self.id, claim)
+            answer = self.server.insist("POST", f"workers/{owner}/heartbeat", {"attempts": [claim["attempt"]]})
+        except Refused:
+            return  # It was given up meanwhile.
+        patience = patience_of(answer) - (time.monotonic() - sent)
+        if patience <= 0 or {"attempt": claim["attempt"], "why": "gone"} in answer["cancel"]:
+            return
+        try:
+            attempt = Attempt(self.server, owner, claim, patience)
         except OSError as error:
-            info = {"worker": self.id, "attempt": claim["number"], "not_started": str(error)}
+            info = {"worker": owner, "attempt": claim["number"], "not_started": str(error)}
             self.server.insist("PATCH", f"tasks/{claim['task']}", {"state": "terminated", "execution_info": info})
             return
         with self.lock:
@@ -252,8 +261,9 @@ def main():
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ends.set())
     ends.wait()
-    for attempt in worker.attempts().values():
+    for attempt in worker.attempts().values():  # Dead first: who leaves says that nothing is left.
         attempt.stop("gone")
+        attempt.process.wait()
     try:
         worker.server.ask("DELETE", f"workers/{worker.id}")
     except (Refused, OSError, http.client.HTTPException):

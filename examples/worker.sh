@@ -19,7 +19,10 @@ insist() { until json "$@" || [[ $status == 4* ]]; do sleep 1; done; [[ $status 
 answer() { jq -r "$1" "$dir/answer"; }
 claim() { jq -r "$1" <<<"$claim"; }
 now() { cut -d ' ' -f 1 --output-delimiter= /proc/uptime | tr -d .; } # in 10 ms, the time asleep included
-leave() { [[ -z $worker ]] || send DELETE "workers/$worker"; exit; } # and the guard ends what runs
+leave() { # Dead first: who leaves says that nothing is left.
+  [[ -z ${pid-} ]] || { kill -KILL -- "-$pid"; wait "$pid"; } 2>/dev/null
+  [[ -z $worker ]] || send DELETE "workers/$worker"; exit
+}
 
 beat() { # ATTEMPT…: renews the leases of what runs, and learns what is to be ended
   local at; at=$(now)
@@ -38,6 +41,9 @@ upload() { # STREAM: what was written since the last time
 run() { # $claim, in a process group of its own
   local why='' env code end guard killAt=0 attempt pid limit; declare -A sent=([stdout]=0 [stderr]=0)
   attempt=$(claim .attempt) limit=$(($(now) + $(claim '.timeoutMs // 1e12 | floor') / 10))
+  # Its lease began some time after it was asked for: renewed now, it is known how long it holds.
+  until beat "$attempt"; do [[ $status == 404 ]] && return; sleep 0.5; done
+  [[ $(answer '.cancel[0].why') == gone ]] && return
   mapfile -d '' env < <(jq -j '.env | to_entries[] | "\(.key)=\(.value)\u0000"' <<<"$claim")
   # The promise: it is dead before its lease is over, though this script be stopped or killed by then.
   exec {guard}> >(exec setsid bash -c 'read -r pid && while read -r -t "$1" more; do set "$more"; done; kill -KILL -- "-$pid"' guard "$patience")

@@ -1,4 +1,5 @@
 /** The workers of examples/, which speak plain HTTP, at a real server. */
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -118,6 +119,17 @@ describe.each(Object.entries(workers))('%s', (_, program) => {
     expect(await herd.ok('logs', `${id}.1`)).toBe('before\nafter\n');
     expect((await herd.task(`${id}.1`)).attempts).toBe(1);
     expect((await herd.workers()).map(({ id: worker }) => worker)).toEqual(['k1']);
+  });
+
+  it('works over TLS, with the certificate of the access file', async () => {
+    server.child.kill('SIGTERM');
+    await server.ended;
+    server = await herd.server('--preset', 'interactive', '--listen', '0.0.0.0');
+    const { url } = JSON.parse(readFileSync(herd.file('.drover/access.json'), 'utf8')) as { url: string };
+    const here = `https://127.0.0.1:${new URL(url).port}`;
+    herd.script(program, { DROVER_URL: here });
+    const id = await submit('echo hello');
+    expect((await herd.run('wait', id)).code).toBe(0);
   });
 
   it('leaves when it is told to end, and what it ran is free at once', async () => {
