@@ -88,7 +88,7 @@ export class HttpWorker {
   async #live(process: Process): Promise<void> {
     for (;;) {
       const { name, slots } = this.plan;
-      const joined = await this.#ask(process, { type: 'join-http', name, host: name, slots });
+      const joined = await this.#ask(process, { type: 'join-http', name, host: name, slots, owner: name });
       if (joined === undefined || !('reply' in joined) || joined.reply.type !== 'joined') {
         await this.#sleep(process, pauseMs);
         continue;

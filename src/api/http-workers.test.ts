@@ -345,3 +345,53 @@ describe('a cancellation', () => {
     expect(await bench.available()).toEqual([]);
   });
 });
+
+describe('a worker is spoken for', () => {
+  it('with the token that it was registered with, or by an admin, and with no other', async () => {
+    const w = await bench.submit([command, command, command]);
+    const [mine, other] = [await bench.callsAs('worker'), await bench.callsAs('worker')];
+    const k: string = (await mine('POST', 'workers', { name: 'mine', slots: 3 })).body.id;
+    await mine('POST', `workers/${k}/claims`, {});
+    const info = { worker: k, exit_status: 0 };
+    const requests = [
+      ['POST', `workers/${k}/claims`, {}],
+      ['GET', `workers/${k}/claims`, undefined],
+      ['POST', `workers/${k}/heartbeat`, {}],
+      ['GET', `workers/${k}/orders`, undefined],
+      ['PUT', `attempts/${w}.1.1/output/stdout?worker=${k}&offset=0`, Buffer.from('x')],
+      ['PATCH', `tasks/${w}.3`, { state: 'running', execution_info: { worker: k } }],
+      ['POST', `tasks/${w}.1/execution_info/time_started`, { worker: k }],
+      ['POST', `tasks/${w}.1/report_memory_usage`, { value: 1 }],
+      ['PATCH', `tasks/${w}.1`, { state: 'terminated', execution_info: info }],
+      ['DELETE', `workers/${k}`, undefined],
+    ] as const;
+    for (const [method, path, body] of requests) {
+      expect([path, (await other(method, path, body)).body.error?.code]).toEqual([path, 'worker-wrong']);
+    }
+    expect((await bench.call('POST', `workers/${k}/heartbeat`)).body.attempts).toEqual([`${w}.1#1`]);
+    for (const [method, path, body] of requests) {
+      expect([path, (await mine(method, path, body)).status]).toEqual([path, 200]);
+    }
+  });
+
+  it('by workers only, and workers only speak for themselves', async () => {
+    const w = await bench.submit([command]);
+    const k = await bench.worker();
+    const [submitter, worker] = [await bench.callsAs('submit'), await bench.callsAs('worker')];
+    const claim = { state: 'running', execution_info: { worker: k } };
+    expect((await submitter('PATCH', `tasks/${w}.1`, claim)).body.error.code).toBe('worker-wrong');
+    expect((await submitter('POST', 'workers', { name: 'x' })).body.error.code).toBe('role-not-allowed');
+    for (const state of ['cancelled', 'available']) {
+      expect((await worker('PATCH', `tasks/${w}.1`, { state })).body.error.code).toBe('role-not-allowed');
+    }
+    expect((await submitter('PATCH', `tasks/${w}.1`, { state: 'cancelled' })).body.state).toBe('cancelled');
+  });
+
+  it('with that token also after a restart of the controller', async () => {
+    const mine = await bench.callsAs('worker');
+    const k: string = (await mine('POST', 'workers', { name: 'mine' })).body.id;
+    await bench.restart();
+    const other = await bench.callsAs('worker');
+    expect((await other('POST', `workers/${k}/heartbeat`)).body.error.code).toBe('worker-wrong');
+  });
+});

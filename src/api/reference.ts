@@ -4,6 +4,7 @@ import type { Cluster } from '../core/cluster.ts';
 import type { WorkerRecord } from '../core/worker.ts';
 import { DroverError } from '../model/errors.ts';
 import { parseReference, type TaskId, type WorkflowId, workerId } from '../model/ids.ts';
+import { type Identity, mustBeOwn } from './gate.ts';
 
 export function workflowOf(text: string): WorkflowId {
   const reference = parseReference(text);
@@ -29,10 +30,17 @@ export function workerOf(cluster: Cluster, name: string): WorkerRecord {
 }
 
 /** Of those that take part by requests; one that is gone, too, since its last words count. */
-export function httpWorkerOf(cluster: Cluster, name: string): WorkerRecord {
+function httpWorkerOf(cluster: Cluster, name: string): WorkerRecord {
   const worker = workerOf(cluster, name);
   if (worker.kind === 'http') return worker;
   throw new DroverError('worker-wrong', `${name} is no worker over HTTP`);
+}
+
+/** The worker that somebody speaks for: one that was registered with the same token, unless an admin asks. */
+export function speakerOf(cluster: Cluster, identity: Identity, name: string): WorkerRecord {
+  const worker = httpWorkerOf(cluster, name);
+  mustBeOwn(identity, worker.owner ?? '', name);
+  return worker;
 }
 
 /** An attempt by its name, as in `w3.14#2`, or `w3.14.2` where `#` means something else. */

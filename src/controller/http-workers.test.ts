@@ -67,7 +67,7 @@ class Bench {
   }
 
   join(): Promise<(Reply | DroverError)[]> {
-    return this.ask({ type: 'join-http', name: 'w', host: 'h', slots: 5 });
+    return this.ask({ type: 'join-http', name: 'w', host: 'h', slots: 5, owner: 't1' });
   }
 
   /** Time passes, as far as the controller wants to be woken in it. */

@@ -23,7 +23,14 @@ export interface AttemptName {
 
 /** What workers over HTTP ask for, each speaking for itself. */
 export type HttpRequest =
-  | { readonly type: 'join-http'; readonly name: string; readonly host: string; readonly slots: number }
+  | {
+      readonly type: 'join-http';
+      readonly name: string;
+      readonly host: string;
+      readonly slots: number;
+      /** The token that it speaks with. */
+      readonly owner: string;
+    }
   | { readonly type: 'leave-http'; readonly worker: WorkerId }
   | { readonly type: 'claim-task'; readonly worker: WorkerId; readonly task: TaskId }
   | { readonly type: 'claim-next'; readonly worker: WorkerId; readonly most: number }

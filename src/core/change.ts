@@ -95,6 +95,7 @@ export type Change =
       readonly worker: WorkerId;
       /** Absent: native. */
       readonly kind?: WorkerKind;
+      readonly owner?: string;
       readonly shard: string;
       readonly lock: string;
       readonly instance: string;

@@ -25,6 +25,8 @@ export interface Suspicion {
 export interface WorkerRow {
   readonly id: WorkerId;
   readonly kind: WorkerKind;
+  /** Of one over HTTP: the token that it was registered with, and is spoken for with. */
+  readonly owner: string | undefined;
   readonly shard: string;
   /** The host lock that it holds: whoever holds it next proves that this one is dead. */
   readonly lock: string;
@@ -42,11 +44,13 @@ export interface WorkerRow {
 type Joined = Pick<WorkerRow, 'shard' | 'lock' | 'instance' | 'host' | 'slots'> & {
   readonly worker: WorkerId;
   readonly kind?: WorkerKind;
+  readonly owner?: string | undefined;
 };
 
 export class WorkerRecord {
   readonly id: WorkerId;
   readonly kind: WorkerKind;
+  readonly owner: string | undefined;
   readonly shard: string;
   readonly lock: string;
   readonly instance: string;
@@ -78,6 +82,7 @@ export class WorkerRecord {
   constructor(joined: Joined, at: number) {
     this.id = joined.worker;
     this.kind = joined.kind ?? 'native';
+    this.owner = joined.owner;
     // Nobody looks after its health: as long as its lease lasts it is as well as it can be.
     if (this.kind === 'http') this.state = 'healthy';
     this.shard = joined.shard;
@@ -90,9 +95,9 @@ export class WorkerRecord {
   }
 
   row(): WorkerRow {
-    const { id, kind, shard, lock, instance, host, slots, joinedAt, goneFor, bar, silenceMs } = this;
+    const { id, kind, owner, shard, lock, instance, host, slots, joinedAt, goneFor, bar, silenceMs } = this;
     const state = this.state === 'gone' ? 'gone' : 'new';
-    return { id, kind, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs };
+    return { id, kind, owner, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs };
   }
 
   static load(row: WorkerRow, at: number): WorkerRecord {

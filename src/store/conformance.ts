@@ -157,7 +157,10 @@ const rows: readonly ConformanceCase[] = [
   {
     name: 'worker rows come back, those that are gone too',
     run(place) {
-      const workers = [workerRow(1, { state: 'gone', goneFor: 'it was silent' }), workerRow(2, { kind: 'http' })];
+      const workers = [
+        workerRow(1, { state: 'gone', goneFor: 'it was silent' }),
+        workerRow(2, { kind: 'http', owner: 't3' }),
+      ];
       const batches = [batchOf({ rows: { workers: [workerRow(1)] } }), batchOf({ rows: { workers } })];
       return committed(place, batches, async (reader) => assert.deepEqual(await all(reader.workerRows()), workers));
     },
@@ -423,7 +426,17 @@ const everyChange: readonly Change[] = [
     signalledFor: 'cancel',
   },
   { type: 'worker-joined', worker: k1, shard: 's', lock: 'l', instance: 'i', host: 'h', slots: 2 },
-  { type: 'worker-joined', worker: k1, kind: 'http', shard: 's', lock: '', instance: 'i', host: 'h', slots: 2 },
+  {
+    type: 'worker-joined',
+    worker: k1,
+    kind: 'http',
+    owner: 't3',
+    shard: 's',
+    lock: '',
+    instance: 'i',
+    host: 'h',
+    slots: 2,
+  },
   { type: 'attempt-ended', attempt: attemptId(1), outcome: { kind: 'succeeded' }, startedAt: 5, endedAt: 9 },
   { type: 'worker-barred', worker: k1, bar: { kind: 'quarantined', why: 'it fails' } },
   { type: 'worker-barred', worker: k1 },

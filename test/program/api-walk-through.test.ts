@@ -6,7 +6,7 @@ import { launcher } from './drover.ts';
 import { Herd } from './herd.ts';
 
 const page = readFileSync(resolve(import.meta.dirname, '..', '..', 'docs', 'API.md'), 'utf8');
-const section = page.slice(page.indexOf('### A walk-through'), page.indexOf('### Requests'));
+const section = page.slice(page.indexOf('### A walk-through'), page.indexOf('### All of their requests'));
 const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, code]) => code);
 
 it('the walk-through of workers over HTTP works as it is written', async () => {

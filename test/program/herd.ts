@@ -51,10 +51,9 @@ export class Herd {
     return running;
   }
 
-  /** One of the examples, in the folder of the server, with the token that may do all. */
+  /** Another program, in the folder of the server. */
   script(program: readonly string[], env: Record<string, string> = {}): Running {
-    const token = this.access.tokens.admin;
-    const running = this.#here.start([], '', { program, env: { DROVER_TOKEN: token, ...env } });
+    const running = this.#here.start([], '', { program, env });
     this.#started.push(running);
     return running;
   }

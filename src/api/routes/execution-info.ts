@@ -10,6 +10,7 @@ import { type ExecutionInfo, ExecutionReport, UsageReport } from '../../protocol
 import { oneOf } from '../../protocol/schema.ts';
 import type { UsageSample } from '../../store/store.ts';
 import { type App, Reference } from '../app.ts';
+import { type Identity, mustBeOwn } from '../gate.ts';
 import { taskOf, workerOf } from '../reference.ts';
 import { iso, optional } from '../render.ts';
 import { timeOf } from '../times.ts';
@@ -69,10 +70,10 @@ function registerReports(app: App, shell: ControllerShell): void {
   app.post(
     '/api/v1/tasks/:id/execution_info/time_started',
     { schema: { params: Reference, body: ExecutionReport } },
-    async ({ params, body }) => {
+    async ({ params, body, identity }) => {
       const task = await shell.read((cluster) => taskOf(cluster, params.id));
       const startedAt = timeOf(body.time_started) ?? shell.now();
-      await reportStart(shell, task, body, startedAt);
+      await reportStart(shell, identity, task, body, startedAt);
       return { time_started: iso(startedAt) };
     },
   );
@@ -82,9 +83,9 @@ function registerReports(app: App, shell: ControllerShell): void {
         method: ['POST', 'PATCH'],
         url: `/api/v1/tasks/:id/${prefix}report_${field}`,
         schema: { params: Reference, body: UsageReport },
-        handler: async ({ params, body }) => {
+        handler: async ({ params, body, identity }) => {
           const { id } = params as { id: string };
-          return keep(shell, id, metric, body as UsageReport);
+          return keep({ shell, identity }, id, metric, body as UsageReport);
         },
       });
     }
@@ -92,11 +93,20 @@ function registerReports(app: App, shell: ControllerShell): void {
 }
 
 /** An attempt that has ended takes reports, too: they may come late. */
-async function keep(shell: ControllerShell, name: string, metric: UsageMetric, report: UsageReport): Promise<object> {
+async function keep(
+  { shell, identity }: { readonly shell: ControllerShell; readonly identity: Identity },
+  name: string,
+  metric: UsageMetric,
+  report: UsageReport,
+): Promise<object> {
   const task = await shell.read((cluster) => taskOf(cluster, name));
   const row = await attemptRow(shell, name, task, report.attempt);
-  const { worker } = report;
-  const speaker = worker === undefined ? row.worker : await shell.read((cluster) => workerOf(cluster, worker).id);
+  const worker = report.worker ?? printWorker(row.worker);
+  const speaker = await shell.read((cluster) => {
+    const record = workerOf(cluster, worker);
+    mustBeOwn(identity, record.owner ?? '', worker);
+    return record.id;
+  });
   if (speaker !== row.worker) throw notYours(`${name}#${row.number}`, speaker);
   const given = report.value === undefined ? [] : [{ value: report.value, at: report.at }];
   const now = Math.round(shell.now());

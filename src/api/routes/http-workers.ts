@@ -25,7 +25,8 @@ import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { TaskDefinition } from '../../store/store.ts';
 import { type App, Reference } from '../app.ts';
 import { renderClaims, type SpecCache } from '../claims.ts';
-import { attemptNameOf, httpWorkerOf } from '../reference.ts';
+import type { Identity } from '../gate.ts';
+import { attemptNameOf, speakerOf } from '../reference.ts';
 import { optional } from '../render.ts';
 
 const availableDefault = 100;
@@ -37,23 +38,23 @@ export function registerHttpWorkerRoutes(app: App, shell: ControllerShell, specs
   registerOutput(app, shell);
 }
 
-const idOf = (shell: ControllerShell, name: string): Promise<WorkerId> =>
-  shell.read((cluster) => httpWorkerOf(cluster, name).id);
+const idOf = (shell: ControllerShell, identity: Identity, name: string): Promise<WorkerId> =>
+  shell.read((cluster) => speakerOf(cluster, identity, name).id);
 
 function registerComingAndGoing(app: App, shell: ControllerShell): void {
   app.post(
     '/api/v1/workers',
     { schema: { body: WorkerRegistration, response: { 201: Registered } } },
-    async ({ body, ip }, reply) => {
+    async ({ body, ip, identity }, reply) => {
       const { name, slots = 1, host = ip } = body;
-      const joined = await shell.request({ type: 'join-http', name, host, slots });
+      const joined = await shell.request({ type: 'join-http', name, host, slots, owner: identity.tokenId });
       if (joined.type !== 'joined') throw new Error(`joining was answered with ${joined.type}`);
       const { worker, leaseMs, marginMs, heartbeatMs } = joined;
       return reply.code(201).send({ id: printWorker(worker), leaseMs, marginMs, heartbeatMs });
     },
   );
-  app.delete('/api/v1/workers/:id', { schema: { params: Reference } }, async ({ params }) => {
-    await shell.request({ type: 'leave-http', worker: await idOf(shell, params.id) });
+  app.delete('/api/v1/workers/:id', { schema: { params: Reference } }, async ({ params, identity }) => {
+    await shell.request({ type: 'leave-http', worker: await idOf(shell, identity, params.id) });
     return {};
   });
 }
@@ -80,8 +81,8 @@ function registerClaiming(app: App, shell: ControllerShell, specs: SpecCache): v
   app.post(
     '/api/v1/workers/:id/claims',
     { schema: { params: Reference, body: ClaimRequest, response: { 200: ClaimList } } },
-    async ({ params, body, raw }) => {
-      const worker = await idOf(shell, params.id);
+    async ({ params, body, raw, identity }) => {
+      const worker = await idOf(shell, identity, params.id);
       const until = shell.now() + (body.waitMs ?? 0);
       for (;;) {
         const reply = await shell.request({ type: 'claim-next', worker, most: body.max ?? 1 });
@@ -96,8 +97,8 @@ function registerClaiming(app: App, shell: ControllerShell, specs: SpecCache): v
   app.get(
     '/api/v1/workers/:id/claims',
     { schema: { params: Reference, response: { 200: ClaimList } } },
-    async ({ params }) => {
-      const worker = await idOf(shell, params.id);
+    async ({ params, identity }) => {
+      const worker = await idOf(shell, identity, params.id);
       const reply = await shell.request({ type: 'list-claims', worker });
       if (reply.type !== 'claimed') throw new Error(`a list of claims was answered with ${reply.type}`);
       return { claims: await renderClaims(shell, specs, worker, reply.claims, reply) };
@@ -165,8 +166,8 @@ function registerLeases(app: App, shell: ControllerShell): void {
         request.body ??= {};
       },
     },
-    async ({ params, body }) => {
-      const worker = await idOf(shell, params.id);
+    async ({ params, body, identity }) => {
+      const worker = await idOf(shell, identity, params.id);
       const named = body.attempts;
       const attempts =
         named === undefined
@@ -181,19 +182,19 @@ function registerLeases(app: App, shell: ControllerShell): void {
   app.get(
     '/api/v1/workers/:id/orders',
     { schema: { params: Reference, querystring: OrdersQuery, response: { 200: StopList } } },
-    async ({ params, query }) => {
+    async ({ params, query, identity }) => {
       const known = new Set(query.known?.split(','));
       for (const until = shell.now() + (query.waitMs ?? 0); ; await shell.changed(until)) {
-        const cancel = await shell.read((cluster) => ordersFor(cluster, params.id));
+        const cancel = await shell.read((cluster) => ordersFor(cluster, identity, params.id));
         if (cancel.some(({ attempt }) => !known.has(attempt)) || shell.now() >= until) return { cancel };
       }
     },
   );
 }
 
-function ordersFor(cluster: Cluster, name: string): StopList['cancel'] {
+function ordersFor(cluster: Cluster, identity: Identity, name: string): StopList['cancel'] {
   const { tasks, attempts } = cluster;
-  const worker = httpWorkerOf(cluster, name);
+  const worker = speakerOf(cluster, identity, name);
   if (worker.state === 'gone') throw new DroverError('worker-unknown', `${name} is gone: ${worker.goneFor}`);
   return stopOrders(cluster, worker).flatMap(({ attempt, why }) => {
     const record = attempts.get(attempt);
@@ -221,7 +222,7 @@ function registerOutput(app: App, shell: ControllerShell): void {
       async (request) => {
         const { id, stream } = request.params as { id: string; stream: (typeof outputStreams)[number] };
         const { worker: name, offset } = request.query as { worker: string; offset: number };
-        const worker = await idOf(shell, name);
+        const worker = await idOf(shell, request.identity, name);
         const attempt = await shell.read((cluster) => {
           const { task, number } = attemptNameOf(cluster, id);
           if (cluster.tasks.attemptNumber(task) === number) return cluster.tasks.lastAttempt(task);

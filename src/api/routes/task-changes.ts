@@ -1,6 +1,7 @@
 /** `PATCH tasks/:id`: the changes of state that the seed knows, by workers and by users. */
 
 import { notYours } from '../../controller/http-workers.ts';
+import type { Request } from '../../controller/messages.ts';
 import type { ControllerShell } from '../../controller/shell.ts';
 import type { EndReport } from '../../core/task/ending.ts';
 import { DroverError } from '../../model/errors.ts';
@@ -8,45 +9,53 @@ import { printTask, printWorker, type TaskId, type WorkerId } from '../../model/
 import type { Outcome } from '../../model/outcome.ts';
 import { type AskedState, type ExecutionReport, TaskPatch } from '../../protocol/http-worker.ts';
 import type { TaskView } from '../../protocol/views.ts';
+import { accessTo, mustBeAllowed } from '../access.ts';
 import { type App, Reference } from '../app.ts';
 import { renderClaims, type SpecCache } from '../claims.ts';
-import { httpWorkerOf, taskOf } from '../reference.ts';
+import type { Identity } from '../gate.ts';
+import { speakerOf, taskOf } from '../reference.ts';
 import { optional, renderTask } from '../render.ts';
 import { timeOf } from '../times.ts';
 import { attemptsOf } from './tasks.ts';
 
 interface Change {
   readonly shell: ControllerShell;
+  readonly identity: Identity;
   readonly specs: SpecCache;
   readonly task: TaskId;
   readonly report: ExecutionReport;
 }
 
 export function registerTaskChangeRoutes(app: App, shell: ControllerShell, specs: SpecCache): void {
-  app.patch('/api/v1/tasks/:id', { schema: { params: Reference, body: TaskPatch } }, async ({ params, body }) => {
-    if (body.continuations !== undefined) {
-      throw new DroverError('bad-input', "'continuations' is read-only", {
-        hint: 'POST to add_continuations or remove_continuations of the task',
-      });
-    }
-    const task = await shell.read((cluster) => taskOf(cluster, params.id));
-    return change({ shell, specs, task, report: body.execution_info ?? {} }, body.state);
-  });
+  app.patch(
+    '/api/v1/tasks/:id',
+    { schema: { params: Reference, body: TaskPatch } },
+    async ({ params, body, identity }) => {
+      if (body.continuations !== undefined) {
+        throw new DroverError('bad-input', "'continuations' is read-only", {
+          hint: 'POST to add_continuations or remove_continuations of the task',
+        });
+      }
+      const task = await shell.read((cluster) => taskOf(cluster, params.id));
+      return change({ shell, identity, specs, task, report: body.execution_info ?? {} }, body.state);
+    },
+  );
 }
 
 function change(means: Change, state: AskedState | undefined): Promise<object> {
-  const { shell, task, report } = means;
+  const { task, report } = means;
   switch (state) {
     case 'running':
       return claim(means);
     case 'terminated':
       return end(means, endOf(report));
     case 'cancelled':
-      if (report.worker !== undefined) return end(means, cancelledOf(report));
-      return shell.request({ type: 'cancel-task', task }).then(() => viewOf(shell, task));
+      return report.worker === undefined
+        ? steer(means, { type: 'cancel-task', task })
+        : end(means, cancelledOf(report));
     case 'available':
     case 'queued':
-      return shell.request({ type: 'make-available', task }).then(() => viewOf(shell, task));
+      return steer(means, { type: 'make-available', task });
     case 'inactive':
     case 'waiting':
     case 'pending_cancellation':
@@ -57,36 +66,44 @@ function change(means: Change, state: AskedState | undefined): Promise<object> {
   }
 }
 
-async function claim({ shell, specs, task, report }: Change): Promise<object> {
-  const worker = await speaker(shell, report);
+/** What users ask for. */
+async function steer({ shell, identity, task }: Change, request: Request): Promise<object> {
+  mustBeAllowed(identity.role, accessTo('POST', '/api/v1/tasks/:id/cancel'), `PATCH with that state`);
+  await shell.request(request);
+  return viewOf(shell, task);
+}
+
+async function claim({ shell, identity, specs, task, report }: Change): Promise<object> {
+  const worker = await speaker(shell, identity, report);
   const reply = await shell.request({ type: 'claim-task', worker, task });
   if (reply.type !== 'claimed') throw new Error(`a claim was answered with ${reply.type}`);
   const [view] = await renderClaims(shell, specs, worker, reply.claims, reply);
   return { state: 'running', ...view };
 }
 
-async function start({ shell, task, report }: Change): Promise<object> {
+async function start({ shell, identity, task, report }: Change): Promise<object> {
   const startedAt = timeOf(report.time_started);
   if (startedAt === undefined) {
     throw new DroverError('bad-input', 'nothing is to be changed', { hint: 'give a state, or a time_started' });
   }
-  await reportStart(shell, task, report, startedAt);
+  await reportStart(shell, identity, task, report, startedAt);
   return viewOf(shell, task);
 }
 
 export async function reportStart(
   shell: ControllerShell,
+  identity: Identity,
   task: TaskId,
   report: ExecutionReport,
   startedAt: number,
 ): Promise<void> {
-  const worker = await speaker(shell, report);
+  const worker = await speaker(shell, identity, report);
   const reply = await shell.request({ type: 'start-claimed', worker, task, number: report.attempt, startedAt });
   if (reply.type === 'not-live') await mustBeOwn(shell, task, worker, report.attempt);
 }
 
-async function end({ shell, task, report }: Change, ended: EndedAttempt): Promise<object> {
-  const worker = await speaker(shell, report);
+async function end({ shell, identity, task, report }: Change, ended: EndedAttempt): Promise<object> {
+  const worker = await speaker(shell, identity, report);
   const reply = await shell.request({ type: 'end-claimed', worker, task, number: report.attempt, end: ended });
   if (reply.type === 'not-live') await mustBeOwn(shell, task, worker, report.attempt);
   return viewOf(shell, task);
@@ -114,13 +131,13 @@ async function mustBeOwn(
   );
 }
 
-function speaker(shell: ControllerShell, { worker }: ExecutionReport): Promise<WorkerId> {
+function speaker(shell: ControllerShell, identity: Identity, { worker }: ExecutionReport): Promise<WorkerId> {
   if (worker === undefined) {
     throw new DroverError('bad-input', 'execution_info/worker is missing', {
       hint: 'give the id that the worker got when it registered',
     });
   }
-  return shell.read((cluster) => httpWorkerOf(cluster, worker).id);
+  return shell.read((cluster) => speakerOf(cluster, identity, worker).id);
 }
 
 type EndedAttempt = Omit<EndReport, 'attempt' | 'worker'>;

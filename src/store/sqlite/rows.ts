@@ -133,15 +133,15 @@ const usageOf = (wallMs: number, cpuMs: number, peakBytes: number | null): Usage
   peakBytes === null ? { wallMs, cpuMs } : { wallMs, cpuMs, peakBytes };
 
 export function workerValues(row: WorkerRow, into: Values): void {
-  const { id, kind, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs } = row;
+  const { id, kind, owner, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs } = row;
   const barred = bar === undefined ? null : JSON.stringify(bar);
   const code = codeOf(workerStates, state);
   into.push(id, shard, lock, instance, host, slots, code, joinedAt, goneFor ?? null, barred, silenceMs);
-  into.push(codeOf(workerKinds, kind));
+  into.push(codeOf(workerKinds, kind), owner ?? null);
 }
 
 export function workerRow(columns: Columns): WorkerRow {
-  const [id, shard, lock, instance, host, slots, stateCode, joinedAt, goneFor, barred, silenceMs, kindCode] =
+  const [id, shard, lock, instance, host, slots, stateCode, joinedAt, goneFor, barred, silenceMs, kindCode, owner] =
     columns as [
       ...[id: WorkerId, shard: string, lock: string, instance: string, host: string],
       ...[
@@ -152,12 +152,12 @@ export function workerRow(columns: Columns): WorkerRow {
         bar: string | null,
         silenceMs: number,
       ],
-      ...[kind: number],
+      ...[kind: number, owner: string | null],
     ];
   const state = workerStates[stateCode] as WorkerRow['state'];
   const kind = workerKinds[kindCode] as WorkerRow['kind'];
   const bar = barred === null ? undefined : (JSON.parse(barred) as WorkerRow['bar']);
-  const facts = { id, kind, shard, lock, instance, host, slots, state, joinedAt };
+  const facts = { id, kind, owner: owner ?? undefined, shard, lock, instance, host, slots, state, joinedAt };
   return { ...facts, goneFor: goneFor ?? undefined, bar, silenceMs };
 }
 

@@ -33,6 +33,12 @@ export class Bench {
     this.call = callsTo(this.#controller.access);
   }
 
+  /** Requests with a new token of that role. */
+  async callsAs(role: string): Promise<Call> {
+    const { body } = await this.call('POST', 'tokens', { role });
+    return callsTo({ url: this.#controller?.access.url ?? '', token: body.token });
+  }
+
   async stop(): Promise<void> {
     await this.#controller?.close();
     this.#controller = undefined;
