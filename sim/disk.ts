@@ -81,6 +81,7 @@ export class Disk {
       attemptsFrom: (after, limit, isDescending) => store.attemptsFrom(after, limit, isDescending),
       attemptsBack: (last) => store.attemptsBack(last),
       outputPieces: (attempt) => store.outputPieces(attempt),
+      usageSamples: (attempt) => store.usageSamples(attempt),
       outputEnd: () => store.outputEnd(),
       history: (after, limit) => store.history(after, limit),
       tokens: () => store.tokens(),

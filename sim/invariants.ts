@@ -164,20 +164,27 @@ export class Checks {
   onStart(process: RealProcess, others: readonly RealProcess[]): void {
     const { kernel, truth } = this.#world;
     const host = this.#hosts.get(process.machine);
-    if (host === undefined || !this.#sent.has(process.attempt)) return;
-    const name = `attempt ${process.attempt} of ${process.task}`;
+    if (host === undefined) return this.#checkAlone(process, others);
+    if (!this.#sent.has(process.attempt)) return;
     this.#talk.onStart(process);
-    const rival = others.find(
-      ({ machine, instance, startedAt }) =>
-        !this.#hosts.get(machine)?.excused.has(instance) && !this.#past.excuses(startedAt),
-    );
-    if (rival !== undefined) {
-      kernel.fail('1', `${name} starts on ${process.machine} while attempt ${rival.attempt} lives on ${rival.machine}`);
-    }
+    this.#checkAlone(process, others);
     let running = 0;
     for (const { attempt } of truth.ofInstance(process.instance)) running += this.#sent.has(attempt) ? 1 : 0;
     if (running > host.slotsMax) kernel.fail('16', `${running} tasks run in ${host.slotsMax} slots of ${host.machine}`);
     this.#checkKnown(host);
+  }
+
+  #checkAlone(process: RealProcess, others: readonly RealProcess[]): void {
+    const rival = others.find(
+      ({ machine, instance, startedAt }) =>
+        !this.#hosts.get(machine)?.excused.has(instance) && !this.#past.excuses(startedAt),
+    );
+    if (rival === undefined) return;
+    const name = `attempt ${process.attempt} of ${process.task}`;
+    this.#world.kernel.fail(
+      '1',
+      `${name} starts on ${process.machine} while attempt ${rival.attempt} lives on ${rival.machine}`,
+    );
   }
 
   onCommit({ changes }: Batch): void {
@@ -196,6 +203,16 @@ export class Checks {
     this.#talk.onEnd(change);
     const outcome = disk.attempts.get(attempt)?.outcome;
     if (outcome !== undefined && outcome.kind !== 'lost') kernel.fail('11', `attempt ${attempt} ends again`);
+    if (change.outcome.kind === 'lost') this.#checkLease(attempt);
+  }
+
+  /** 14: also of a single one whose lease ended. */
+  #checkLease(attempt: number): void {
+    const { kernel, truth } = this.#world;
+    for (const { attempt: live, machine } of truth.live) {
+      if (live !== attempt || this.#hosts.has(machine)) continue;
+      kernel.fail('14', `the lease of attempt ${attempt} ended while it runs on ${machine}`);
+    }
   }
 
   /** 12, 14: when the controller gives a worker up, and repeats its tasks, all that it ran is dead. */
@@ -203,7 +220,7 @@ export class Checks {
     const { kernel, truth, controller } = this.#world;
     const record = controller.shell?.controller.cluster.workers.get(worker);
     const host = this.#hosts.get(record?.host ?? '');
-    if (record === undefined || host === undefined || host.excused.has(record.instance)) return;
+    if (record === undefined || host?.excused.has(record.instance)) return;
     const [alive] = truth.ofInstance(record.instance);
     if (alive !== undefined) {
       kernel.fail('14', `k${worker} is given up (${why}) while its attempt ${alive.attempt} runs on ${alive.machine}`);

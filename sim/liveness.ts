@@ -17,6 +17,7 @@ const lookMs = 1_000;
 export async function settle(world: World): Promise<void> {
   const { kernel, injector, checks } = world;
   injector.heal();
+  for (const worker of world.httpWorkers) worker.isHealed = true;
   const deadline = kernel.now + mostMs;
   do {
     await untilSettled(world, deadline);
@@ -56,8 +57,10 @@ function cancelOrphans({ clients, controller, kernel }: World): void {
 
 /** An operator looks after those that get no tasks. */
 function releaseWorkers({ controller: { shell }, kernel }: World): void {
-  for (const { id, bar } of shell?.controller.cluster.liveWorkers.values() ?? []) {
-    if (bar === undefined || shell?.controller.sessions.linkOf(id) === undefined) continue;
+  if (shell === undefined) return;
+  const { cluster, sessions } = shell.controller;
+  for (const { id, kind, bar } of cluster.liveWorkers.values()) {
+    if (bar === undefined || (kind === 'native' && sessions.linkOf(id) === undefined)) continue;
     shell.request({ type: 'release-worker', worker: id }).catch((error: unknown) => {
       if (!(error instanceof DroverError)) kernel.fail('18', String(error));
     });

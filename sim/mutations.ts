@@ -43,6 +43,30 @@ const general: readonly Mutation[] = [
     scenario: 'cut-off',
   },
   {
+    name: 'lease-ends-early',
+    defect: 'what a worker over HTTP runs is lost before it must be dead',
+    patches: [
+      {
+        file: 'controller/http-workers.ts',
+        find: 'const by = turn.now - this.#terms.marginMs;',
+        replace: 'const by = turn.now + 2 * this.#terms.marginMs;',
+      },
+    ],
+    scenario: 'silent-http',
+  },
+  {
+    name: 'lease-forgotten',
+    defect: 'a controller that starts takes the leases of workers over HTTP for ended',
+    patches: [
+      {
+        file: 'controller/http-workers.ts',
+        find: 'worker.facts.heartbeatAt + Math.max(this.#terms.leaseMs, worker.silenceMs)',
+        replace: 'worker.facts.heartbeatAt - this.#terms.marginMs',
+      },
+    ],
+    scenario: 'silent-http-restarts',
+  },
+  {
     name: 'live-for-ever',
     defect: 'a worker that is cut off does not end itself, nor does its spawner',
     patches: [

@@ -2,6 +2,7 @@
 import type { Client } from './client.ts';
 import type { ControllerHost } from './controller-host.ts';
 import type { Disk } from './disk.ts';
+import type { HttpWorker } from './http-worker.ts';
 import type { Kernel } from './kernel.ts';
 import type { VirtualNet } from './net.ts';
 import type { Truth } from './truth.ts';
@@ -14,5 +15,6 @@ export interface Parts {
   readonly disk: Disk;
   readonly controller: ControllerHost;
   readonly hosts: readonly WorkerHost[];
+  readonly httpWorkers: readonly HttpWorker[];
   readonly clients: readonly Client[];
 }

@@ -17,7 +17,20 @@ export interface WorkerPlan {
   readonly startsAtMs: number;
 }
 
+export interface HttpWorkerPlan {
+  readonly name: string;
+  readonly slots: number;
+  readonly startsAtMs: number;
+  readonly driftPpm: number;
+  /** How likely a request, or its answer, gets lost, as long as things go wrong. */
+  readonly loss: number;
+  /** How likely it falls silent for a while after a heartbeat, or dies. */
+  readonly trouble: number;
+}
+
 export interface Plan {
+  /** None when absent. */
+  readonly httpWorkers?: readonly HttpWorkerPlan[];
   readonly seed: number;
   readonly workers: readonly WorkerPlan[];
   readonly clients: readonly ClientPlan[];
@@ -41,11 +54,13 @@ export function drawPlan(seed: number): Plan {
   const leastMs = kind === 'forgotten' || kind === 'late' ? 40_000 : 8_000;
   const usualMs = Math.round(random.fork('length').logarithmic(leastMs, 120_000));
   const faultyMs = kind === 'large' ? 25_000 : usualMs;
+  const faults = drawFaults(random.fork('faults'), { workers: workers.length, kind, faultyMs, sharesShard });
   return {
     seed,
     workers,
+    httpWorkers: drawHttpWorkers(random.fork('http workers'), kind, faults),
     clients: drawClients(random.fork('clients'), { kind, faultyMs }),
-    faults: drawFaults(random.fork('faults'), { workers: workers.length, kind, faultyMs, sharesShard }),
+    faults,
     faultyMs,
     controllerDriftPpm: drift(random.fork('controller')),
     settings: kind === 'late' ? defaultSettings : drawSettings(random.fork('settings')),
@@ -71,6 +86,20 @@ function drawWorkers(random: Random, kind: SeedKind): WorkerPlan[] {
     driftPpm: drift(random),
     wallOffsetMs: random.chance(0.3) ? Math.round(random.between(-wallOffsetMsMax, wallOffsetMsMax)) : 0,
     startsAtMs: Math.round(random.chance(0.7) ? random.between(0, 200) : random.between(0, 8_000)) + lateMs,
+  }));
+}
+
+/** They have no echo by which a store that was restored would be found out (docs/decisions/011-http-workers.md). */
+function drawHttpWorkers(random: Random, kind: SeedKind, faults: readonly Fault[]): HttpWorkerPlan[] {
+  const isRestored = faults.some((fault) => fault.kind === 'restore');
+  if (kind === 'large' || kind === 'sick' || isRestored || random.chance(0.6)) return [];
+  return Array.from({ length: random.integer(1, 3) }, (_, index) => ({
+    name: `h${index + 1}`,
+    slots: random.integer(1, 3),
+    startsAtMs: Math.round(random.between(0, 5_000)),
+    driftPpm: drift(random),
+    loss: random.pick([0, 0.05, 0.2]),
+    trouble: random.pick([0, 0.03, 0.1]),
   }));
 }
 

@@ -116,10 +116,16 @@ export class Talk {
 
   /** 10: an end that is recorded was told by the process that has the attempt, once it was known what it runs. */
   onEnd({ attempt, outcome }: Extract<Change, { type: 'attempt-ended' }>): void {
-    const { controller, kernel, disk } = this.#world;
+    const { controller, kernel, disk, httpWorkers } = this.#world;
     const row = disk.attempts.get(attempt);
     const worker = controller.shell?.controller.cluster.workers.get(workerId(row?.worker ?? 0));
     if (isOwnFinding(outcome) || worker === undefined) return;
+    if (worker.kind === 'http') {
+      if (!httpWorkers.some(({ told }) => told.has(`${worker.id} ${attempt}`))) {
+        kernel.fail('10', `the end of attempt ${attempt} (${outcome.kind}) was not told by k${worker.id}`);
+      }
+      return;
+    }
     if (!this.#told.has(`${controller.process.name} ${attempt} ${worker.instance}`)) {
       kernel.fail('10', `the end of attempt ${attempt} (${outcome.kind}) was not told by ${worker.instance}`);
     }

@@ -2,6 +2,7 @@
 import { Client } from './client.ts';
 import { ControllerHost } from './controller-host.ts';
 import { Disk } from './disk.ts';
+import { HttpWorker } from './http-worker.ts';
 import { Injector } from './injector.ts';
 import { Checks } from './invariants.ts';
 import { Kernel } from './kernel.ts';
@@ -19,6 +20,7 @@ export class World implements Parts {
   readonly disk: Disk;
   readonly controller: ControllerHost;
   readonly hosts: readonly WorkerHost[];
+  readonly httpWorkers: readonly HttpWorker[];
   readonly clients: readonly Client[];
   readonly injector: Injector;
   readonly checks: Checks;
@@ -32,6 +34,7 @@ export class World implements Parts {
     const context = { kernel, net, truth, random };
     this.controller = new ControllerHost(this.disk, plan, context);
     this.hosts = plan.workers.map((worker) => new WorkerHost(worker, context));
+    this.httpWorkers = (plan.httpWorkers ?? []).map((worker) => new HttpWorker(worker, context, this.controller));
     this.clients = plan.clients.map((client) => new Client(client, kernel, this.controller));
     this.checks = new Checks(this);
     this.injector = new Injector(this, plan.faults, () => this.checks.onRestored());

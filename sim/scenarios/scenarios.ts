@@ -2,11 +2,12 @@
 import { type ControllerSettings, defaultSettings } from '../../src/controller/reactor.ts';
 import type { TaskNature } from '../fate.ts';
 import type { Fault } from '../faults.ts';
-import type { Plan, WorkerPlan } from '../plan.ts';
+import type { HttpWorkerPlan, Plan, WorkerPlan } from '../plan.ts';
 import type { Burst, ClientPlan } from '../workload.ts';
 
 interface Script {
   readonly workers?: readonly Partial<WorkerPlan>[];
+  readonly httpWorkers?: readonly HttpWorkerPlan[];
   readonly tasks: number;
   readonly taskMs: number;
   readonly nature?: Partial<TaskNature>;
@@ -18,9 +19,9 @@ interface Script {
   readonly faults: readonly Fault[];
 }
 
-function planOf({ workers = [{}], clients = 1, faults, settings = {}, ...script }: Script): Plan {
+function planOf({ workers = [{}], httpWorkers = [], clients = 1, faults, settings = {}, ...script }: Script): Plan {
   return {
-    ...{ seed: 0, faults, faultyMs: 60_000, controllerDriftPpm: 0 },
+    ...{ seed: 0, faults, faultyMs: 60_000, controllerDriftPpm: 0, httpWorkers },
     settings: { ...defaultSettings, ...settings },
     workers: workers.map((worker, at) => ({ ...plainWorker(`m${at + 1}`), ...worker })),
     clients: Array.from({ length: clients }, (_, at) => clientOf(`c${at + 1}`, script)),
@@ -32,7 +33,7 @@ const plainWorker = (machine: string): WorkerPlan => ({
   ...{ driftPpm: 0, wallOffsetMs: 0, startsAtMs: 0 },
 });
 
-type Work = Omit<Script, 'workers' | 'clients' | 'faults' | 'settings'>;
+type Work = Omit<Script, 'workers' | 'httpWorkers' | 'clients' | 'faults' | 'settings'>;
 
 function clientOf(name: string, { tasks, taskMs, nature = {}, terminationMs = 1_000, bursts = [] }: Work): ClientPlan {
   const usual = { ms: taskMs, fails: 0, unstartable: 0, isStubborn: false, bytes: 10, ...nature };
@@ -54,9 +55,21 @@ const restored: readonly Fault[] = [
 const late = { startsAtMs: 2_000 };
 const forLong = { tasks: 4, taskMs: 60_000 };
 
+/** After every heartbeat it dies, or is silent for up to a minute. */
+const moody = (name: string): HttpWorkerPlan => ({
+  ...{ name, slots: 2, startsAtMs: 0, driftPpm: 0, loss: 0, trouble: 1 },
+});
+
 export const scenarios: Readonly<Record<string, Plan>> = {
   /** Nothing goes wrong. */
   plain: planOf({ tasks: 6, taskMs: 300, faults: [] }),
+  /** Workers over HTTP fall silent while they run something. */
+  'silent-http': planOf({ ...forLong, workers: [], httpWorkers: [moody('h1'), moody('h2')], faults: [] }),
+  /** And the controller is restarted meanwhile, again and again. */
+  'silent-http-restarts': planOf({
+    ...{ ...forLong, workers: [{ startsAtMs: 90_000 }], httpWorkers: [moody('h1'), moody('h2')] },
+    faults: [2, 5, 8, 11, 14, 17, 20].map((s) => ({ kind: 'crash-controller', atMs: s * 1_000, worker: 0, ms: 50 })),
+  }),
   /** A worker with a long task can't reach its controller for longer than either stands. */
   'cut-off': planOf({
     ...{ ...forLong, workers: [{}, {}] },

@@ -4,16 +4,17 @@ import type { Cluster } from '../core/cluster.ts';
 import type { WorkerRecord } from '../core/worker.ts';
 import type { WorkflowRecord } from '../core/workflow/record.ts';
 import { type AttemptId, printAttempt, printTask, printWorker, printWorkflow, type TaskId } from '../model/ids.ts';
+import { pageRowsMax } from '../model/limits.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { TaskState } from '../model/states.ts';
 import type { WorkflowSpec } from '../protocol/spec.ts';
 import type { AttemptView, Counts, OutcomeView, TaskView, WorkerView, WorkflowView } from '../protocol/views.ts';
 import type { TaskDefinition } from '../store/store.ts';
 
-const iso = (time: number): string => new Date(time).toISOString();
+export const iso = (time: number): string => new Date(time).toISOString();
 
 /** For a field that is absent when there is nothing to say. */
-const optional = <K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } =>
+export const optional = <K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } =>
   value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
 
 const at = <K extends string>(key: K, time: number): { [P in K]?: string } =>
@@ -87,6 +88,15 @@ export function renderTask(
   };
 }
 
+export function renderContinuations({ graph, tasks }: Cluster, task: TaskId): string[] {
+  const names: string[] = [];
+  for (const { child } of graph.children(task)) {
+    if (names.length === pageRowsMax) break;
+    names.push(printTask(tasks.workflow(child), tasks.index(child)));
+  }
+  return names;
+}
+
 export function renderAttempt(cluster: Cluster, row: AttemptRow): AttemptView {
   const { tasks, workers, attempts } = cluster;
   const { id, task, number, worker, recordedAt, startedAt, endedAt, outcome, usage, signalledFor } = row;
@@ -109,9 +119,10 @@ export function renderAttempt(cluster: Cluster, row: AttemptRow): AttemptView {
 }
 
 export function renderWorker(worker: WorkerRecord, now: number): WorkerView {
-  const { id, shard, host, state, goneFor, slots, attempts, joinedAt, facts, ailment, bar } = worker;
+  const { id, kind, shard, host, state, goneFor, slots, attempts, joinedAt, facts, ailment, bar } = worker;
   return {
     id: printWorker(id),
+    kind,
     shard,
     host,
     state,

@@ -2,16 +2,21 @@
 import { DroverError } from '../model/errors.ts';
 import { accessTo, mustBeAllowed } from './access.ts';
 import { type ApiOptions, type App, makeApp } from './app.ts';
+import { SpecCache } from './claims.ts';
 import { Comparer } from './comparison.ts';
 import { tagReads } from './entity-tags.ts';
 import { asDroverError, bodyOf } from './errors.ts';
 import { registerIdempotency } from './idempotency.ts';
 import { parseJsonBody } from './json-body.ts';
 import { registerBulkRoutes } from './routes/bulk.ts';
+import { registerContinuationRoutes } from './routes/continuations.ts';
 import { registerDocumentation } from './routes/documentation.ts';
+import { registerExecutionInfoRoutes } from './routes/execution-info.ts';
+import { registerHttpWorkerRoutes } from './routes/http-workers.ts';
 import { registerListRoutes } from './routes/lists.ts';
 import { registerNdjsonRoutes } from './routes/ndjson.ts';
 import { registerServerRoutes } from './routes/server.ts';
+import { registerTaskChangeRoutes } from './routes/task-changes.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
 import { registerTokenRoutes } from './routes/tokens.ts';
 import { registerWorkflowRoutes } from './routes/workflows.ts';
@@ -45,6 +50,11 @@ export function createApi(options: ApiOptions): App {
   registerListRoutes(app, options);
   registerBulkRoutes(app, options);
   registerTokenRoutes(app, options);
+  const specs = new SpecCache(options.shell.store);
+  registerHttpWorkerRoutes(app, options.shell, specs);
+  registerTaskChangeRoutes(app, options.shell, specs);
+  registerExecutionInfoRoutes(app, options.shell);
+  registerContinuationRoutes(app, options.shell);
   return app;
 }
 

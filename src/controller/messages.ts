@@ -1,20 +1,79 @@
 /** What goes into the controller's reactor and what comes out of it. Everything from outside is one of these inputs. */
+import type { EndReport } from '../core/task/ending.ts';
 import type { StateMask } from '../core/task/state-blocks.ts';
 import type { Steering } from '../core/task/steering.ts';
+import type { Bar } from '../core/worker.ts';
 import type { DroverError } from '../model/errors.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
-import type { HaltMode, OutputStream } from '../model/states.ts';
+import type { EdgeKind, HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison } from '../protocol/views.ts';
 import type { FromWorker, ToWorker } from '../protocol/worker.ts';
-import type { Batch } from '../store/store.ts';
+import type { Batch, UsageSample } from '../store/store.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import type { NewToken } from './tokens.ts';
 
 /** A socket of a worker, as the shell numbers them. */
 export type LinkId = number;
 
+/** An attempt as people name it: by its task and its number. */
+export interface AttemptName {
+  readonly task: TaskId;
+  readonly number: number;
+}
+
+/** What workers over HTTP ask for, each speaking for itself. */
+export type HttpRequest =
+  | {
+      readonly type: 'join-http';
+      readonly name: string;
+      readonly host: string;
+      readonly slots: number;
+      /** The token that it speaks with. */
+      readonly owner: string;
+    }
+  | { readonly type: 'leave-http'; readonly worker: WorkerId }
+  | { readonly type: 'claim-task'; readonly worker: WorkerId; readonly task: TaskId }
+  | { readonly type: 'claim-next'; readonly worker: WorkerId; readonly most: number }
+  /** What it has, as when it claimed it. */
+  | { readonly type: 'list-claims'; readonly worker: WorkerId }
+  /** Without attempts, of all that it has. */
+  | { readonly type: 'renew-leases'; readonly worker: WorkerId; readonly attempts: readonly AttemptName[] | undefined }
+  | {
+      readonly type: 'append-output';
+      readonly worker: WorkerId;
+      readonly attempt: AttemptId;
+      readonly stream: OutputStream;
+      readonly offset: number;
+      readonly data: Uint8Array;
+    }
+  /** Without a number, of the last attempt of the task. */
+  | {
+      readonly type: 'start-claimed';
+      readonly worker: WorkerId;
+      readonly task: TaskId;
+      readonly number: number | undefined;
+      readonly startedAt: number;
+    }
+  | {
+      readonly type: 'end-claimed';
+      readonly worker: WorkerId;
+      readonly task: TaskId;
+      readonly number: number | undefined;
+      readonly end: Omit<EndReport, 'attempt' | 'worker'>;
+    };
+
 export type Request =
+  | HttpRequest
+  | {
+      readonly type: 'add-continuations';
+      readonly task: TaskId;
+      readonly continuations: readonly TaskId[];
+      readonly after: EdgeKind;
+    }
+  | { readonly type: 'remove-continuations'; readonly task: TaskId; readonly continuations: readonly TaskId[] }
+  /** Of any attempt, be it live or not. */
+  | { readonly type: 'report-usage'; readonly samples: readonly UsageSample[] }
   | { readonly type: 'register'; readonly spec: WorkflowSpec }
   /** Registers, extends and closes in one turn: all of it is durable at once. */
   | {
@@ -33,6 +92,8 @@ export type Request =
   | { readonly type: 'halt'; readonly workflow: WorkflowId; readonly mode: HaltMode }
   | { readonly type: 'resume'; readonly workflow: WorkflowId; readonly how: 'hot' | 'cold' }
   | { readonly type: 'cancel-task' | 'retry-task' | 'hold-task' | 'release-task'; readonly task: TaskId }
+  /** Releases it, if that is all that keeps it from running. */
+  | { readonly type: 'make-available'; readonly task: TaskId }
   | { readonly type: 'set-priority'; readonly task: TaskId; readonly priority: number }
   /** The same for many tasks, as many as one turn takes, and only those that are in one of these states. */
   | {
@@ -83,6 +144,20 @@ export type Reply =
   | { readonly type: 'retried'; readonly count: number; readonly next?: number }
   | ({ readonly type: 'tasks-steered' } & TasksSteered)
   | { readonly type: 'token-added'; readonly token: TokenRow }
+  | ({ readonly type: 'joined'; readonly worker: WorkerId } & LeaseTerms)
+  | ({ readonly type: 'claimed'; readonly claims: readonly Launch[] } & LeaseTerms)
+  | ({
+      readonly type: 'renewed';
+      /** To be ended now: cancelled, halted, or gone for the controller already. */
+      readonly cancel: readonly { readonly attempt: string; readonly why: 'cancel' | 'halt' | 'gone' }[];
+      /** All that the controller knows it to have. */
+      readonly attempts: readonly string[];
+      readonly bar?: Bar['kind'];
+    } & LeaseTerms)
+  | { readonly type: 'appended'; readonly length: number }
+  | { readonly type: 'ended'; readonly attempt: AttemptId }
+  /** It has ended, or was never that worker's: the store knows. */
+  | { readonly type: 'not-live' }
   /** Live output; `undefined` when the store has it, or will have it. */
   | { readonly type: 'output'; readonly live: LiveOutput | undefined };
 
@@ -94,6 +169,15 @@ export interface TasksSteered {
   readonly unchanged: number;
   /** By state. */
   readonly refused: Readonly<Record<string, number>>;
+}
+
+/** What a worker over HTTP has to keep to. */
+export interface LeaseTerms {
+  /** From when it sent the request: a margin before the end of this, what it runs must be dead. */
+  readonly leaseMs: number;
+  readonly marginMs: number;
+  /** How often it should renew. */
+  readonly heartbeatMs: number;
 }
 
 export interface LiveOutput {

@@ -19,6 +19,7 @@ import { presets, type Timeouts } from '../model/timeouts.ts';
 import type { AnswerRow } from '../store/answer-row.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import { Answers } from './answers.ts';
+import { HttpWorkers, type OutputLengths } from './http-workers.ts';
 import { journal } from './journal.ts';
 import type { Effect, Input, Launch, StepResult } from './messages.ts';
 import { OutputCustody } from './output-custody.ts';
@@ -33,6 +34,8 @@ export interface ControllerStart {
   readonly scheduler: string;
   /** Where the packed output ends, as far as the store knows. */
   readonly outputEnd: { readonly file: number; readonly length: number };
+  /** How much output the store has of each live attempt of a worker over HTTP. */
+  readonly outputLengths?: ReadonlyMap<AttemptId, OutputLengths>;
   /** Of the store, and how many changes are in its history. */
   readonly generation: string;
   readonly versionAtStart: number;
@@ -58,23 +61,27 @@ export class Controller {
   readonly sessions: WorkerSessions;
   readonly tokens: Tokens;
   readonly answers: Answers;
+  readonly #httpWorkers: HttpWorkers;
   readonly #custody: OutputCustody;
   #rebalanceAt = 0;
 
-  constructor({ cluster, outputEnd, settings, tokens = [], answers = [], ...lineage }: ControllerStart) {
+  constructor(start: ControllerStart) {
+    const { cluster, outputEnd, outputLengths, settings, tokens = [], answers = [], ...lineage } = start;
     this.cluster = cluster;
     this.tokens = new Tokens(tokens);
     this.answers = new Answers(answers);
     this.#custody = new OutputCustody(outputEnd);
     this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, this.#custody);
+    this.#httpWorkers = new HttpWorkers(cluster, settings.timeouts, this.#custody, outputLengths);
   }
 
   step(inputs: readonly Input[], now: number): StepResult {
     const turn = new Turn(this.cluster, now);
     const effects: Effect[] = [];
-    const collected: Collected = { specs: [], definitions: [] };
+    const collected: Collected = { specs: [], definitions: [], samples: [] };
     for (const input of inputs) this.#take(turn, input, effects, collected);
     this.sessions.lookAfter(turn, effects);
+    this.#httpWorkers.lookAfter(turn, effects);
     const isUnsettled = settle(turn, commitRowsMax);
     this.#tellWorkers(turn, effects);
     const isCut = this.sessions.isWaiting(now) ? false : this.#launch(turn, effects);
@@ -103,7 +110,7 @@ export class Controller {
 
   /** When to step again if no input comes. */
   nextDeadline(now: number): number {
-    return Math.min(nextDeadline(this.cluster), this.sessions.nextDeadline(now));
+    return Math.min(nextDeadline(this.cluster), this.sessions.nextDeadline(now), this.#httpWorkers.nextDeadline);
   }
 
   #take(turn: Turn, input: Input, effects: Effect[], collected: Collected): void {
@@ -113,8 +120,8 @@ export class Controller {
         try {
           const { sessions, tokens } = this;
           const earlier = key && this.answers.find(key, turn.now);
-          const context = { turn, sessions, tokens, effects, collected, ticket };
-          const reply = earlier ?? handleRequest(context, request);
+          const means = { turn, sessions, httpWorkers: this.#httpWorkers, tokens };
+          const reply = earlier ?? handleRequest({ ...means, effects, collected, ticket }, request);
           if (key !== undefined && reply !== undefined && earlier === undefined) {
             this.answers.keep(key, reply, turn.now);
           }

@@ -1,5 +1,9 @@
 /** Starting over from a store: what is loaded is then driven by the code that runs live. */
+import type { Cluster } from '../core/cluster.ts';
+import type { AttemptId } from '../model/ids.ts';
 import { loadCluster } from '../store/load.ts';
+import type { Store } from '../store/store.ts';
+import type { OutputLengths } from './http-workers.ts';
 import { Phases } from './phases.ts';
 import { type ControllerSettings, defaultSettings } from './reactor.ts';
 import { ControllerShell, type ControllerWorld } from './shell.ts';
@@ -16,6 +20,7 @@ export async function recoverController(
   const begunAt = clock.now();
   const cluster = await loadCluster(store, begunAt);
   const outputEnd = await store.outputEnd();
+  const outputLengths = await outputLengthsOf(cluster, store);
   const versionAtStart = await store.lastChange();
   const { generation } = store;
   const [tokens, answers] = [await store.tokens(), await store.answers()];
@@ -28,6 +33,22 @@ export async function recoverController(
     tookMs: Math.round(clock.now() - begunAt),
   };
   log.info(facts, 'recovered from the store');
-  const start = { cluster, scheduler, outputEnd, generation, versionAtStart, tokens, answers, settings };
-  return new ControllerShell(world, start, phases);
+  const found = { cluster, outputEnd, outputLengths, generation, versionAtStart, tokens, answers };
+  return new ControllerShell(world, { ...found, scheduler, settings }, phases);
+}
+
+/** Of what workers over HTTP run: they go on appending where they were. */
+async function outputLengthsOf(cluster: Cluster, store: Store): Promise<Map<AttemptId, OutputLengths>> {
+  const lengths = new Map<AttemptId, OutputLengths>();
+  for (const { kind, attempts } of cluster.liveWorkers.values()) {
+    if (kind === 'native') continue;
+    for (const attempt of attempts) {
+      const found: OutputLengths = { stdout: 0, stderr: 0 };
+      for (const { stream, offset, length } of await store.outputPieces(attempt)) {
+        found[stream] = Math.max(found[stream], offset + length);
+      }
+      lengths.set(attempt, found);
+    }
+  }
+  return lengths;
 }

@@ -1,6 +1,8 @@
 /** What clients ask for, as operations on the cluster. A request is answered only when what it did is durable. */
 
 import type { TaskSeed } from '../core/change.ts';
+import { makeAvailable } from '../core/task/availability.ts';
+import { addContinuations, removeContinuations } from '../core/task/dependencies.ts';
 import { retryTask } from '../core/task/retrying.ts';
 import type { Turn } from '../core/turn.ts';
 import {
@@ -17,7 +19,8 @@ import { commandBytesMax, commitRowsMax, environmentBytesMax } from '../model/li
 import type { WorkflowState } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison } from '../protocol/views.ts';
-import type { TaskDefinition } from '../store/store.ts';
+import type { TaskDefinition, UsageSample } from '../store/store.ts';
+import type { HttpWorkers } from './http-workers.ts';
 import type { Effect, Reply, Request } from './messages.ts';
 import { kindOf } from './task-kind.ts';
 import { steerTasks } from './task-steering.ts';
@@ -29,12 +32,14 @@ import type { WorkerSessions } from './worker-sessions.ts';
 export interface Collected {
   readonly specs: { readonly workflow: WorkflowId; readonly spec: WorkflowSpec }[];
   readonly definitions: TaskDefinition[];
+  readonly samples: UsageSample[];
 }
 
 export interface RequestContext {
   readonly turn: Turn;
   readonly sessions: WorkerSessions;
   readonly tokens: Tokens;
+  readonly httpWorkers: HttpWorkers;
   readonly effects: Effect[];
   readonly collected: Collected;
   readonly ticket: number;
@@ -80,6 +85,9 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'release-task':
       turn.mustTask(request.task, { type: 'release' }, 'definer');
       return done;
+    case 'make-available':
+      makeAvailable(turn, request.task);
+      return done;
     case 'set-priority':
       turn.mustTask(request.task, { type: 'prioritise', priority: request.priority }, 'definer');
       return done;
@@ -97,6 +105,15 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'resize-worker':
       administer(context, request);
       return done;
+    case 'add-continuations':
+      addContinuations(turn, request.task, request.continuations, request.after);
+      return done;
+    case 'remove-continuations':
+      removeContinuations(turn, request.task, request.continuations);
+      return done;
+    case 'report-usage':
+      context.collected.samples.push(...request.samples);
+      return done;
     case 'dismiss-workers':
       context.sessions.dismissAll(context.effects);
       return done;
@@ -105,6 +122,8 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'revoke-token':
       context.tokens.revoke(request.token, turn.now);
       return done;
+    default:
+      return context.httpWorkers.handle(turn, request, context.sessions.isWaiting(turn.now), context.effects);
   }
 }
 

@@ -340,8 +340,8 @@ export class ControllerShell {
 }
 
 /** Most turns of an idle controller have nothing to make durable. */
-const isEmpty = ({ changes, output, generation, tokens, answers }: Batch): boolean =>
-  changes.length + output.length === 0 && (generation ?? tokens ?? answers) === undefined;
+const isEmpty = ({ changes, output, samples = [], generation, tokens, answers }: Batch): boolean =>
+  changes.length + output.length + samples.length === 0 && (generation ?? tokens ?? answers) === undefined;
 
 const refusalOf = ({ code, message, details }: DroverError): ToWorker => ({
   ...{ t: 'refused', instance: String(details?.instance ?? ''), code, message },

@@ -69,7 +69,7 @@ export class WorkerSessions {
     this.#reports = new AttemptReports(cluster, custody, (worker) => this.linkOf(worker));
     this.#care = new WorkerCare(options);
     for (const worker of cluster.workers.values()) this.#byInstance.set(worker.instance, worker);
-    for (const worker of cluster.liveWorkers.values()) this.#begin(worker);
+    for (const worker of cluster.liveWorkers.values()) if (worker.kind === 'native') this.#begin(worker);
     this.#wait = new InitialWait(options.timeouts, options);
   }
 

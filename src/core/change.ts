@@ -4,7 +4,7 @@
  */
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { Outcome } from '../model/outcome.ts';
-import type { EdgeKind, HaltMode, LossPolicy, WorkflowState } from '../model/states.ts';
+import type { EdgeKind, HaltMode, LossPolicy, WorkerKind, WorkflowState } from '../model/states.ts';
 import type { TaskEvent, TaskKind } from './task/view.ts';
 import type { Bar } from './worker.ts';
 import type { RunKind, Stop } from './workflow/table.ts';
@@ -84,6 +84,8 @@ export type Change =
       readonly attempt: AttemptId;
       readonly outcome: Outcome;
       readonly startedAt?: number | undefined;
+      /** When it ended by its worker's clock; absent: when that became known. */
+      readonly endedAt?: number | undefined;
       readonly usage?: Usage | undefined;
       /** Why the worker signalled it, if it did. */
       readonly signalledFor?: string | undefined;
@@ -91,6 +93,9 @@ export type Change =
   | {
       readonly type: 'worker-joined';
       readonly worker: WorkerId;
+      /** Absent: native. */
+      readonly kind?: WorkerKind;
+      readonly owner?: string;
       readonly shard: string;
       readonly lock: string;
       readonly instance: string;

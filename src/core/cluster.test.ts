@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { check, command, edge, Herd, join } from '../../test/core/herd.ts';
 import { workflowId } from '../model/ids.ts';
 import type { Outcome } from '../model/outcome.ts';
-import { addContinuation, removeContinuation } from './task/dependencies.ts';
+import { addContinuations, removeContinuations } from './task/dependencies.ts';
 import { retryTask } from './task/retrying.ts';
 import { cancelWorkflow, closeWorkflow, extendWorkflow, registerWorkflow } from './workflow/registration.ts';
 
@@ -56,25 +56,44 @@ describe('dependencies', () => {
     const herd = new Herd();
     const w = herd.submit([command, command, command], [edge(1, 2)]);
     const [one, two, three] = [herd.task(w, 1), herd.task(w, 2), herd.task(w, 3)];
-    herd.turn((turn) => addContinuation(turn, three, two, 'success'));
-    herd.turn((turn) => removeContinuation(turn, one, two));
+    herd.turn((turn) => addContinuations(turn, three, [two], 'success'));
+    herd.turn((turn) => removeContinuations(turn, one, [two]));
     expect(herd.state(w, 2)).toBe('waiting');
-    herd.turn((turn) => removeContinuation(turn, three, two));
+    herd.turn((turn) => removeContinuations(turn, three, [two]));
     expect(herd.state(w, 2)).toBe('queued');
   });
 
   it('A9: a task that no longer waits can not be acquired, and the request says so', () => {
     const herd = new Herd();
     const w = herd.submit([command, command]);
-    const add = () => herd.turn((turn) => addContinuation(turn, herd.task(w, 1), herd.task(w, 2), 'success'));
+    const add = () => herd.turn((turn) => addContinuations(turn, herd.task(w, 1), [herd.task(w, 2)], 'success'));
     expect(add).toThrow(expect.objectContaining({ code: 'continuation-not-waiting' }));
   });
 
   it('a cycle is refused', () => {
     const herd = new Herd();
     const w = herd.submit([{ kind: 'command', held: true }, command], [edge(1, 2)]);
-    const close = () => herd.turn((turn) => addContinuation(turn, herd.task(w, 2), herd.task(w, 1), 'any'));
-    expect(close).toThrow(expect.objectContaining({ code: 'dependency-cycle' }));
+    const close = () => herd.turn((turn) => addContinuations(turn, herd.task(w, 2), [herd.task(w, 1)], 'any'));
+    expect(close).toThrow(
+      expect.objectContaining({ code: 'dependency-cycle', details: { cycle: ['w1.1', 'w1.2', 'w1.1'] } }),
+    );
+    const self = () => herd.turn((turn) => addContinuations(turn, herd.task(w, 1), [herd.task(w, 1)], 'any'));
+    expect(self).toThrow(expect.objectContaining({ details: { cycle: ['w1.1', 'w1.1'] } }));
+  });
+
+  it('of several that are added or removed at once, none is when one can not be', () => {
+    const herd = new Herd();
+    const held = { kind: 'command', held: true } as const;
+    const w = herd.submit([command, held, held, command]);
+    const [one, two, three, four] = [herd.task(w, 1), herd.task(w, 2), herd.task(w, 3), herd.task(w, 4)];
+    const add = () => herd.turn((turn) => addContinuations(turn, one, [two, three, four], 'any'));
+    expect(add).toThrow(expect.objectContaining({ code: 'continuation-not-waiting', details: expect.anything() }));
+    expect(herd.cluster.graph.has(one, two)).toBe(false);
+    herd.turn((turn) => addContinuations(turn, one, [two, three, two], 'any'));
+    expect(herd.cluster.tasks.pending(two)).toBe(1);
+    const remove = () => herd.turn((turn) => removeContinuations(turn, one, [two, four]));
+    expect(remove).toThrow(expect.objectContaining({ code: 'edge-unknown' }));
+    expect(herd.cluster.graph.has(one, two)).toBe(true);
   });
 
   it('an edge from a parent that has ended is resolved at once, in workflows of others too', () => {
@@ -82,7 +101,7 @@ describe('dependencies', () => {
     const done = herd.submit([command]);
     herd.finish(done);
     const w = herd.submit([{ kind: 'command', held: true }]);
-    herd.turn((turn) => addContinuation(turn, herd.task(done, 1), herd.task(w, 1), 'success'));
+    herd.turn((turn) => addContinuations(turn, herd.task(done, 1), [herd.task(w, 1)], 'success'));
     herd.turn((turn) => turn.mustTask(herd.task(w, 1), { type: 'release' }, 'definer'));
     expect(herd.state(w, 1)).toBe('queued');
   });
@@ -135,7 +154,7 @@ describe('submissions that come at the same time', () => {
       extendWorkflow(turn, id, { seeds: [command], edges: [] });
       return id;
     });
-    herd.turn((turn) => addContinuation(turn, herd.task(aborted, 1), herd.task(w, 1), 'success'));
+    herd.turn((turn) => addContinuations(turn, herd.task(aborted, 1), [herd.task(w, 1)], 'success'));
     herd.turn((turn) => cancelWorkflow(turn, aborted));
     expect(herd.states(w)).toEqual(['cancelled']);
   });

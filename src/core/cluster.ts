@@ -192,6 +192,7 @@ export class Cluster {
 
   /** A worker may have room that it had not: it is healthy again, or back, or an attempt of it has ended. */
   noteRoom(worker: WorkerRecord): void {
+    if (worker.kind === 'http') return;
     if (worker.attempts.size < worker.slots) this.vacant.add(worker);
     this.eager.add(worker);
   }
@@ -474,11 +475,12 @@ export class Cluster {
     this.#dirtyAttempts.add(attempt);
   }
 
-  #onAttemptEnded({ attempt, outcome, startedAt, usage, signalledFor }: Of<'attempt-ended'>, at: number): void {
+  #onAttemptEnded(change: Of<'attempt-ended'>, at: number): void {
+    const { attempt, outcome, startedAt, endedAt, usage, signalledFor } = change;
     const record = this.#attempt(attempt);
     record.state = 'ended';
     record.outcome = outcome;
-    record.endedAt = at;
+    record.endedAt = endedAt ?? at;
     record.startedAt = startedAt ?? record.startedAt;
     record.usage = usage;
     record.signalledFor = signalledFor;

@@ -109,6 +109,11 @@ export class Heap {
     this.#values.set(at, value);
   }
 
+  /** In no particular order. */
+  *values(): Generator<number> {
+    for (let at = 0; at < this.#size; at++) yield this.#values.get(at);
+  }
+
   peekKey(): number | undefined {
     return this.#size === 0 ? undefined : this.#keys.get(0);
   }
@@ -170,6 +175,20 @@ export class AscendingQueue {
     if (!isAscending) return this.#others.push(value, value);
     if (this.#to === this.#ascending.length) this.#makeRoom();
     this.#ascending[this.#to++] = value;
+  }
+
+  /** The next to be popped. */
+  peek(): number | undefined {
+    const other = this.#others.peekKey();
+    if (this.#from === this.#to) return other;
+    const first = this.#ascending[this.#from] as number;
+    return other !== undefined && other < first ? other : first;
+  }
+
+  /** All of it, those that came in order first; not to be changed meanwhile. */
+  *values(): Generator<number> {
+    for (let at = this.#from; at < this.#to; at++) yield this.#ascending[at] as number;
+    yield* this.#others.values();
   }
 
   pop(): number {

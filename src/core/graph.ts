@@ -137,20 +137,19 @@ export class Graph {
     }
   }
 
-  /** Whether `to` can be reached from `from` along edges. */
-  reaches(from: TaskId, to: TaskId): boolean {
-    const seen = new Set<TaskId>([from]);
-    const open: TaskId[] = [from];
+  /** A way to a task along edges, from the first of those it can be reached from; both ends included. */
+  pathTo(to: TaskId, isStart: (task: TaskId) => boolean): TaskId[] | undefined {
+    const next = new Map<TaskId, TaskId>([[to, to]]);
+    const open: TaskId[] = [to];
     for (let task = open.pop(); task !== undefined; task = open.pop()) {
-      if (task === to) return true;
-      for (const { child } of this.children(task)) {
-        if (!seen.has(child)) {
-          seen.add(child);
-          open.push(child);
-        }
+      if (isStart(task)) return [...wayFrom(task, to, next)];
+      for (const { parent } of this.parents(task)) {
+        if (next.has(parent)) continue;
+        next.set(parent, task);
+        open.push(parent);
       }
     }
-    return false;
+    return undefined;
   }
 
   /** Along the child's list: a join has many parents, but edges are removed from it rarely and one at a time. */
@@ -170,4 +169,9 @@ export class Graph {
     while (next.get(before) !== edge) before = next.get(before);
     next.set(before, next.get(edge));
   }
+}
+
+function* wayFrom(from: TaskId, to: TaskId, next: ReadonlyMap<TaskId, TaskId>): Generator<TaskId> {
+  for (let task = from; task !== to; task = next.get(task) as TaskId) yield task;
+  yield to;
 }

@@ -1,6 +1,6 @@
 /** One worker as the controller knows it. */
 import type { AttemptId, TaskId, WorkerId } from '../model/ids.ts';
-import type { WorkerState } from '../model/states.ts';
+import type { WorkerKind, WorkerState } from '../model/states.ts';
 import type { HealthFacts } from './health/health.ts';
 
 /** Why it gets no tasks, although it is healthy. One that is stopping is told to end when it has nothing left. */
@@ -24,6 +24,9 @@ export interface Suspicion {
 
 export interface WorkerRow {
   readonly id: WorkerId;
+  readonly kind: WorkerKind;
+  /** Of one over HTTP: the token that it was registered with, and is spoken for with. */
+  readonly owner: string | undefined;
   readonly shard: string;
   /** The host lock that it holds: whoever holds it next proves that this one is dead. */
   readonly lock: string;
@@ -38,10 +41,16 @@ export interface WorkerRow {
   readonly silenceMs: number;
 }
 
-type Joined = Pick<WorkerRow, 'shard' | 'lock' | 'instance' | 'host' | 'slots'> & { readonly worker: WorkerId };
+type Joined = Pick<WorkerRow, 'shard' | 'lock' | 'instance' | 'host' | 'slots'> & {
+  readonly worker: WorkerId;
+  readonly kind?: WorkerKind;
+  readonly owner?: string | undefined;
+};
 
 export class WorkerRecord {
   readonly id: WorkerId;
+  readonly kind: WorkerKind;
+  readonly owner: string | undefined;
   readonly shard: string;
   readonly lock: string;
   readonly instance: string;
@@ -72,6 +81,10 @@ export class WorkerRecord {
 
   constructor(joined: Joined, at: number) {
     this.id = joined.worker;
+    this.kind = joined.kind ?? 'native';
+    this.owner = joined.owner;
+    // Nobody looks after its health: as long as its lease lasts it is as well as it can be.
+    if (this.kind === 'http') this.state = 'healthy';
     this.shard = joined.shard;
     this.lock = joined.lock;
     this.instance = joined.instance;
@@ -82,14 +95,14 @@ export class WorkerRecord {
   }
 
   row(): WorkerRow {
-    const { id, shard, lock, instance, host, slots, joinedAt, goneFor, bar, silenceMs } = this;
+    const { id, kind, owner, shard, lock, instance, host, slots, joinedAt, goneFor, bar, silenceMs } = this;
     const state = this.state === 'gone' ? 'gone' : 'new';
-    return { id, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs };
+    return { id, kind, owner, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs };
   }
 
   static load(row: WorkerRow, at: number): WorkerRecord {
     const record = new WorkerRecord({ ...row, worker: row.id }, row.joinedAt);
-    record.state = row.state;
+    if (row.kind === 'native' || row.state === 'gone') record.state = row.state;
     record.goneFor = row.goneFor;
     record.bar = row.bar;
     record.silenceMs = row.silenceMs;

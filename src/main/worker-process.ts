@@ -16,10 +16,10 @@ import { reapTagged } from '../platform/node/process-tree.ts';
 import { siblingScript } from '../platform/node/scripts.ts';
 import { webSocketNet } from '../platform/node/sockets.ts';
 import { SpawnerProcess } from '../platform/node/spawner-process.ts';
+import { isInherited, reapVariable } from '../protocol/task-environment.ts';
 import type { WorkerEnd } from '../worker/messages.ts';
 import { type Connection, WorkerShell, type WorkerWorld } from '../worker/shell.ts';
 import { SpawnerPool } from '../worker/spawner-pool.ts';
-import { isInherited, reapVariable } from '../worker/task-environment.ts';
 
 /** A spawner that has not ended by itself this long after the last grace is killed. */
 const endMarginMs = 1_500;

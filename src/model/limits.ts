@@ -54,6 +54,18 @@ export const outputReadBytesMax = 512 * 1024;
 export const outputFileBytesMax = 256 * 1024 * 1024;
 
 export const slotsMax = 4_096;
+/** Workers over HTTP that have not gone; each is a row, and a look at its lease. */
+export const httpWorkersMax = 10_000;
+/** Claimed by one request: each is answered with its whole environment. */
+export const claimsMax = 100;
+/** One piece of output that a worker over HTTP sends: it is in memory until it is durable. */
+export const outputPutBytesMax = 1024 * 1024;
+/** Edges that one request adds or removes. */
+export const continuationsMax = 1_000;
+/** Usage samples of one attempt and metric, about: past it every second one goes, as often as needed. */
+export const usageSamplesMax = 512;
+/** Samples in one report. */
+export const reportSamplesMax = 100;
 /** Work sent ahead of free slots, measured in time, and capped in count. */
 export const prefetchMs = 100;
 export const prefetchMax = 2_048;

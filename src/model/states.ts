@@ -88,6 +88,14 @@ export type HaltMode = (typeof haltModes)[number];
 export const workerStates = ['new', 'healthy', 'gone', 'unhealthy', 'must-die'] as const;
 export type WorkerState = (typeof workerStates)[number];
 
+/** `native` speaks the protocol of workers over a socket; `http` takes tasks by requests, and has a lease only. */
+export const workerKinds = ['native', 'http'] as const;
+export type WorkerKind = (typeof workerKinds)[number];
+
+/** What is sampled while an attempt runs: bytes of memory, cores in use, GPUs in use. */
+export const usageMetrics = ['memory', 'cpu', 'gpu'] as const;
+export type UsageMetric = (typeof usageMetrics)[number];
+
 /** What becomes of a task whose worker was lost: tried again, kept for its owner to decide, or failed. */
 export const lossPolicies = ['requeue', 'hold', 'fail'] as const;
 export type LossPolicy = (typeof lossPolicies)[number];

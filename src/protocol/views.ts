@@ -7,6 +7,7 @@ import {
   haltModes,
   outcomeKinds,
   taskStates,
+  workerKinds,
   workerStates,
   workflowStates,
 } from '../model/states.ts';
@@ -122,12 +123,12 @@ export const TaskView = Type.Object({
   state: oneOf(taskStates),
   reason: Type.Optional(oneOf([...failReasons, ...cancelReasons])),
   held: Type.Optional(Type.Literal(true)),
+  /** Why it need not run. */
+  skipped: Type.Optional(Type.String()),
   priority: Priority,
   requestedResources: Type.Optional(Resources),
   expectedDurationMs: Type.Optional(count),
   tags: Type.Optional(Tags),
-  /** Why it need not run. */
-  skipped: Type.Optional(Type.String()),
   /** Dependencies that are not met yet. */
   pendingDependencies: Type.Optional(count),
   /** It waits before its next attempt until then. */
@@ -145,6 +146,8 @@ export const TaskDetail = Type.Object({
   ...TaskView.properties,
   workflow: Type.String(),
   cwd: Type.String(),
+  /** What waits for it, or waited; the last thousand that were added. */
+  continuations: Type.Array(Type.String()),
   history: Type.Array(AttemptView),
 });
 export type TaskDetail = Static<typeof TaskDetail>;
@@ -190,6 +193,9 @@ export type ServerView = Static<typeof ServerView>;
 
 export const WorkerView = Type.Object({
   id: Type.String(),
+  /** Over a socket, or by plain requests. */
+  kind: oneOf(workerKinds),
+  /** For one over HTTP, the name that it gave itself. */
   shard: Type.String(),
   host: Type.String(),
   state: oneOf(workerStates),

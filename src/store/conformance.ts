@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import type { AttemptRow } from '../core/attempt/record.ts';
 import type { Change, TaskSeed } from '../core/change.ts';
 import { attemptId, taskId, workflowId } from '../model/ids.ts';
-import { outcomeKinds, taskStates, workflowStates } from '../model/states.ts';
+import { usageSamplesMax } from '../model/limits.ts';
+import { outcomeKinds, taskStates, type UsageMetric, workflowStates } from '../model/states.ts';
 import type { TaskSpec } from '../protocol/spec.ts';
 import { changeTypes } from './history.ts';
 import {
@@ -24,7 +25,7 @@ import {
   workerRow,
   workflowRow,
 } from './samples.ts';
-import type { Batch, OutputPiece, Reader, Store } from './store.ts';
+import type { Batch, OutputPiece, Reader, Store, UsageSample } from './store.ts';
 
 /** Where one store lies: it can be opened again and again, once the last one who did has closed it. */
 export interface Place {
@@ -156,7 +157,10 @@ const rows: readonly ConformanceCase[] = [
   {
     name: 'worker rows come back, those that are gone too',
     run(place) {
-      const workers = [workerRow(1, { state: 'gone', goneFor: 'it was silent' }), workerRow(2)];
+      const workers = [
+        workerRow(1, { state: 'gone', goneFor: 'it was silent' }),
+        workerRow(2, { kind: 'http', owner: 't3' }),
+      ];
       const batches = [batchOf({ rows: { workers: [workerRow(1)] } }), batchOf({ rows: { workers } })];
       return committed(place, batches, async (reader) => assert.deepEqual(await all(reader.workerRows()), workers));
     },
@@ -368,6 +372,31 @@ const definitions: readonly ConformanceCase[] = [
   },
 ];
 
+const usage: readonly ConformanceCase[] = [
+  {
+    name: 'usage samples come back in the order in which they were given, and past a limit every so many of them',
+    run(place) {
+      const sample = (attempt: number, metric: UsageMetric, value: number): UsageSample => ({
+        ...{ attempt: attemptId(attempt), metric, at: 1_000 + value, value },
+      });
+      const many = Array.from({ length: 3 * usageSamplesMax }, (_, at) => sample(1, 'memory', at + 1));
+      const others = [sample(1, 'gpu', 0.5), sample(2, 'cpu', 1e15)];
+      const batches = [many.slice(0, 700), [...many.slice(700), ...others]].map((samples) => batchOf({ samples }));
+      return committed(place, batches, async (reader) => {
+        const kept = await reader.usageSamples(attemptId(1));
+        assert.deepEqual(
+          kept,
+          [...many.filter(({ value }) => value % 4 === 0), many.at(-1), others[0]].filter(
+            (one, at, all) => all.indexOf(one) === at,
+          ),
+        );
+        assert.deepEqual(await reader.usageSamples(attemptId(2)), [others[1]]);
+        assert.deepEqual(await reader.usageSamples(attemptId(3)), []);
+      });
+    },
+  },
+];
+
 /** At least one change of every type, in each of its shapes. */
 const everyChange: readonly Change[] = [
   { type: 'workflow-registered', workflow: w1, rules },
@@ -412,6 +441,18 @@ const everyChange: readonly Change[] = [
     signalledFor: 'cancel',
   },
   { type: 'worker-joined', worker: k1, shard: 's', lock: 'l', instance: 'i', host: 'h', slots: 2 },
+  {
+    type: 'worker-joined',
+    worker: k1,
+    kind: 'http',
+    owner: 't3',
+    shard: 's',
+    lock: '',
+    instance: 'i',
+    host: 'h',
+    slots: 2,
+  },
+  { type: 'attempt-ended', attempt: attemptId(1), outcome: { kind: 'succeeded' }, startedAt: 5, endedAt: 9 },
   { type: 'worker-barred', worker: k1, bar: { kind: 'quarantined', why: 'it fails' } },
   { type: 'worker-barred', worker: k1 },
   { type: 'worker-patience', worker: k1, silenceMs: 1_000 },
@@ -539,6 +580,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...rows,
   ...attempts,
   ...definitions,
+  ...usage,
   ...history,
   ...atomicity,
 ];

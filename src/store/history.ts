@@ -130,9 +130,10 @@ function decode([code, ...parts]: unknown[], seedsOf: (first: TaskId) => readonl
 }
 
 /** One that succeeded by position, any other by name. */
-function encodeEnd({ attempt, outcome, startedAt, usage, signalledFor }: Of<'attempt-ended'>): string {
-  if (outcome.kind !== 'succeeded' || startedAt === undefined || usage === undefined || signalledFor !== undefined) {
-    return JSON.stringify({ attempt, outcome, startedAt, usage, signalledFor });
+function encodeEnd({ attempt, outcome, startedAt, endedAt, usage, signalledFor }: Of<'attempt-ended'>): string {
+  const isPlain = outcome.kind === 'succeeded' && endedAt === undefined && signalledFor === undefined;
+  if (!isPlain || startedAt === undefined || usage === undefined) {
+    return JSON.stringify({ attempt, outcome, startedAt, endedAt, usage, signalledFor });
   }
   const peak = usage.peakBytes === undefined ? '' : `,${usage.peakBytes}`;
   return `${attempt},${startedAt},${usage.wallMs},${usage.cpuMs}${peak}`;

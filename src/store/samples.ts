@@ -66,6 +66,8 @@ export const attemptRow = (id: number, task: number, changed: Partial<AttemptRow
 
 export const workerRow = (id: number, changed: Partial<WorkerRow> = {}): WorkerRow => ({
   id: workerId(id),
+  kind: 'native',
+  owner: undefined,
   shard: 'shard',
   lock: 'host:1',
   instance: 'instance',

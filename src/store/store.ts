@@ -10,7 +10,7 @@ import type { TaskRow } from '../core/task/columns.ts';
 import type { WorkerRow } from '../core/worker.ts';
 import type { WorkflowRow } from '../core/workflow/record.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../model/ids.ts';
-import type { OutputStream } from '../model/states.ts';
+import type { OutputStream, UsageMetric } from '../model/states.ts';
 import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import type { AnswerRow } from './answer-row.ts';
 import type { TokenRow } from './token-row.ts';
@@ -33,6 +33,14 @@ export interface OutputPiece {
   readonly position: number;
 }
 
+/** What somebody measured of an attempt at that time. Never changes state, and is in no history. */
+export interface UsageSample {
+  readonly attempt: AttemptId;
+  readonly metric: UsageMetric;
+  readonly at: number;
+  readonly value: number;
+}
+
 export interface Batch {
   /** The time of the turn: of every change in it. */
   readonly at: number;
@@ -41,6 +49,8 @@ export interface Batch {
   readonly specs: readonly { readonly workflow: WorkflowId; readonly spec: WorkflowSpec }[];
   readonly definitions: readonly TaskDefinition[];
   readonly output: readonly OutputPiece[];
+  /** In the order in which they came; past a limit a store keeps some of them only (thinning.ts). */
+  readonly samples?: readonly UsageSample[];
   /** The store's from now on: what was written to it before went another way than others remember. */
   readonly generation?: string;
   /** Of no history: who may ask is no part of what is asked for. */
@@ -99,6 +109,8 @@ export interface Reader {
   /** All attempts of a task, first to last, found from its last one back. */
   attemptsBack(last: AttemptId): Promise<AttemptRow[]>;
   outputPieces(attempt: AttemptId): Promise<OutputPiece[]>;
+  /** By metric, in the order in which they came. */
+  usageSamples(attempt: AttemptId): Promise<UsageSample[]>;
   /** The highest packed file and its length as far as pieces use it. */
   outputEnd(): Promise<{ file: number; length: number }>;
   history(after: number, limit: number): Promise<HistoryEntry[]>;

@@ -11,13 +11,13 @@ import { startAheadMax, startAheadMs } from '../model/limits.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { FromSpawner, OutputFiles } from '../protocol/spawner.ts';
 import type { WorkflowSpec } from '../protocol/spec.ts';
+import { isInherited, reapVariable, taskVariables, workflowVariables } from '../protocol/task-environment.ts';
 import type { AttemptEnd, FromWorker, KillWhy, Order, StreamEnd, ToWorker } from '../protocol/worker.ts';
 import type { Association } from './association.ts';
 import type { Entry, EntryIn } from './entry.ts';
 import type { Effect, OutputPlace } from './messages.ts';
 import { outcomeOfEnd, outcomeOfFailure } from './outcome.ts';
 import type { Reports } from './reports.ts';
-import { isInherited, taskVariables, workflowVariables } from './task-environment.ts';
 
 type FromSpawnerOf<T extends FromSpawner['t']> = Extract<FromSpawner, { readonly t: T }>;
 type Running = Extract<FromWorker, { readonly t: 'running' }>['attempts'];
@@ -168,10 +168,11 @@ export class Attempts {
   addSpec(workflow: number, spec: WorkflowSpec, effects: Effect[]): void {
     this.#specs.set(workflow, spec);
     const { worker } = this.#association;
+    const own = worker === undefined ? [] : workflowVariables(workflow, worker);
     const env = Object.entries(spec.env)
       .filter(([name]) => isInherited(name))
       .map(([name, value]) => `${name}=${value}`)
-      .concat(worker === undefined ? [] : workflowVariables(workflow, worker, this.#options.tag));
+      .concat(worker === undefined ? [] : [...own, `${reapVariable}=${this.#options.tag}`]);
     effects.push({ type: 'spawner', message: { t: 'env', id: workflow, env } });
     if (spec.outputDir !== undefined) effects.push({ type: 'make-directory', path: spec.outputDir });
   }

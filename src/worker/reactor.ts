@@ -11,6 +11,7 @@
  */
 import { spawnerPingMs, spawnerWedgedMs, terminationMsDefault } from '../model/limits.ts';
 import type { FromSpawner } from '../protocol/spawner.ts';
+import { reapVariable } from '../protocol/task-environment.ts';
 import { type Order, type ToWorker, type WorkerIdentity, workerProtocolVersion } from '../protocol/worker.ts';
 import { Association } from './association.ts';
 import { Attempts, endOf } from './attempts.ts';
@@ -18,7 +19,6 @@ import type { Entry } from './entry.ts';
 import { HealthChecks } from './health-checks.ts';
 import type { Effect, Input, WorkerEnd } from './messages.ts';
 import { Reports } from './reports.ts';
-import { reapVariable } from './task-environment.ts';
 
 type Of<T extends ToWorker['t']> = Extract<ToWorker, { readonly t: T }>;
 type FromSpawnerOf<T extends FromSpawner['t']> = Extract<FromSpawner, { readonly t: T }>;

@@ -20,7 +20,7 @@ const unhurried = { perSecond: 1_000, burst: 1_000 };
 
 describe('a token', () => {
   it('that asks too often is told when to come again; another one is not', async () => {
-    controller = await startController({ requests: { perSecond: 0.1, burst: 4 }, failures: unhurried });
+    controller = await startController({ rates: { requests: { perSecond: 0.1, burst: 4 }, failures: unhurried } });
     const { token } = await new Client(controller.access).addToken({ role: 'read' });
     const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => ask(token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 429, 429]);
@@ -32,7 +32,7 @@ describe('a token', () => {
   });
 
   it('of a client that waits its turn gets all that it asks for, once', async () => {
-    controller = await startController({ requests: { perSecond: 50, burst: 2 }, failures: unhurried });
+    controller = await startController({ rates: { requests: { perSecond: 50, burst: 2 }, failures: unhurried } });
     const client = new Client(controller.access);
     await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(() => client.submitWhole(plainSpec, { tasks: [], edges: [] })));
     expect((await client.workflows()).workflows.map(({ id }) => id)).toHaveLength(8);
@@ -40,7 +40,7 @@ describe('a token', () => {
 });
 
 it('one who shows no valid token is limited sooner; who has one at the same address is not', async () => {
-  controller = await startController({ requests: unhurried, failures: { perSecond: 0.1, burst: 3 } });
+  controller = await startController({ rates: { requests: unhurried, failures: { perSecond: 0.1, burst: 3 } } });
   const wrong = await Promise.all([1, 2, 3, 4, 5].map((n) => ask(`wrong-${n}`)));
   expect(wrong.map(({ status }) => status).sort()).toEqual([401, 401, 401, 429, 429]);
   expect((await ask(controller.access.token)).status).toBe(200);

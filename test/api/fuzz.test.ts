@@ -130,10 +130,12 @@ function linesFor(type: string): Arbitrary<Omit<Made, 'path'>> {
 }
 
 const requestFor = (path: string, operation: Operation): Arbitrary<Made> =>
-  fc.tuple(idFor(path), queryFor(operation), bodyFor(operation)).map(([id, query, body]) => ({
-    path: path.replace('{id}', id) + (query === '' ? '' : `?${query}`),
-    ...body,
-  }));
+  fc
+    .tuple(idFor(path), fc.constantFrom('stdout', 'worker', 'x'), queryFor(operation), bodyFor(operation))
+    .map(([id, other, query, body]) => ({
+      path: path.replace('{id}', id).replace(/\{\w+\}/, other) + (query === '' ? '' : `?${query}`),
+      ...body,
+    }));
 
 /** All that there is, as far as it is durable. */
 function digest(): Promise<string> {
@@ -168,12 +170,20 @@ async function ask(method: string, { path, type, body }: Made): Promise<void> {
     ...(body === undefined || method === 'GET' ? {} : { body }),
   });
   const answer = await response.text();
+  if (response.status === 201 && path.startsWith('/api/v1/workers')) await dismiss(answer);
   const isRefused = response.status >= 400;
   if (response.status >= 500 || (isRefused && !isErrorBody(answer))) throw new Error(`${response.status}: ${answer}`);
   // Of lines, those before one that is refused are taken.
   if (isRefused && type !== 'application/x-ndjson' && (await settled()) !== before) {
     throw new Error(`it was refused, and changed something: ${response.status}: ${answer}`);
   }
+}
+
+/** A worker that was made up would fall silent, and be given up in the midst of other requests. */
+async function dismiss(worker: string): Promise<void> {
+  const { id } = JSON.parse(worker) as { id: string };
+  const headers = { authorization: `Bearer ${controller.access.token}` };
+  await fetch(`${controller.access.url}/api/v1/workers/${id}`, { method: 'DELETE', headers });
 }
 
 function isErrorBody(answer: string): boolean {

@@ -25,7 +25,7 @@ let controller: InProcessController;
 let document: Document;
 
 beforeAll(async () => {
-  controller = await startController({ requests: often, failures: often });
+  controller = await startController({ rates: { requests: often, failures: often } });
   // Without a token: there are no secrets in it.
   document = (await (await fetch(`${controller.access.url}/api/v1/openapi.json`)).json()) as Document;
 });

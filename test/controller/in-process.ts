@@ -8,9 +8,11 @@ import type { AddressInfo } from 'node:net';
 import { Attendance } from '../../src/api/attendance.ts';
 import { Gate, type GateOptions } from '../../src/api/gate.ts';
 import { createApi } from '../../src/api/server.ts';
+import { defaultSettings } from '../../src/controller/reactor.ts';
 import { recoverController } from '../../src/controller/recover.ts';
-import type { ControllerShell } from '../../src/controller/shell.ts';
+import type { ControllerShell, OutputPacks } from '../../src/controller/shell.ts';
 import type { WorkflowId } from '../../src/model/ids.ts';
+import type { Timeouts } from '../../src/model/timeouts.ts';
 import type { Log } from '../../src/platform/env.ts';
 import { realClock } from '../../src/platform/node/clock.ts';
 import * as secrets from '../../src/platform/node/secrets.ts';
@@ -18,6 +20,7 @@ import { acceptLinks, webSocketNet } from '../../src/platform/node/sockets.ts';
 import type { TaskSpec, WorkflowSpec } from '../../src/protocol/spec.ts';
 import { pause } from '../../src/sdk/pause.ts';
 import { MemoryDisk } from '../../src/store/memory/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { WorkerShell } from '../../src/worker/shell.ts';
 import { MemoryOutputFiles, memoryOutputPacks } from './memory-files.ts';
 import { ScriptedSpawner } from './scripted-spawner.ts';
@@ -42,8 +45,29 @@ export interface Definition {
 
 const slots = 4;
 
-/** `rates`: how often a token, or an address, may ask. */
-export async function startController(rates?: GateOptions['rates']): Promise<InProcessController> {
+export interface StartOptions {
+  /** How often a token, or an address, may ask. */
+  readonly rates?: GateOptions['rates'];
+  /** Whether it has a native worker; it has one by default. */
+  readonly hasWorker?: boolean;
+  readonly timeouts?: Timeouts;
+  /** What outlives it, for the one that is started after it. */
+  readonly remains?: Remains;
+}
+
+export interface Remains {
+  readonly disk: { open(): Store };
+  readonly packs: OutputPacks;
+}
+
+export const newRemains = (): Remains => ({ disk: new MemoryDisk(randomUUID()), packs: memoryOutputPacks() });
+
+export async function startController({
+  rates,
+  hasWorker = true,
+  timeouts,
+  remains = newRemains(),
+}: StartOptions = {}): Promise<InProcessController> {
   const faults: string[] = [];
   const log: Log = {
     debug: () => {},
@@ -51,15 +75,16 @@ export async function startController(rates?: GateOptions['rates']): Promise<InP
     warn: () => {},
     error: (facts, message) => faults.push(`${message}: ${JSON.stringify(facts)}`),
   };
-  const store = new MemoryDisk(randomUUID()).open();
+  const store = remains.disk.open();
   let isDead = false;
   const onFatal = (error: unknown): never => {
     isDead = true;
     // Where a process would end: the runner reports it, and nothing of this controller goes on.
     throw error;
   };
-  const world = { clock: realClock(), store, packs: memoryOutputPacks(), log, defer: setImmediate, onFatal };
-  const shell = await recoverController(world, randomUUID());
+  const world = { clock: realClock(), store, packs: remains.packs, log, defer: setImmediate, onFatal };
+  const settings = timeouts === undefined ? defaultSettings : { ...defaultSettings, timeouts };
+  const shell = await recoverController(world, randomUUID(), settings);
   const tokens = { admin: secrets.newToken(), worker: secrets.newToken() };
   const attendance = new Attendance();
   const gate = new Gate({
@@ -80,9 +105,9 @@ export async function startController(rates?: GateOptions['rates']): Promise<InP
   api.server.on('request', ({ method, url }) => requests.push(`${method} ${url}`));
   await api.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(api.server.address() as AddressInfo).port}`;
-  const worker = startWorker({ url, token: tokens.worker }, log);
+  const worker = hasWorker ? startWorker({ url, token: tokens.worker }, log) : undefined;
   // Its two links are open: what is half open could not be closed.
-  for (; shell.controller.sessions.connected < 2; await pause(1)) mustBeFlawless(faults);
+  for (; hasWorker && shell.controller.sessions.connected < 2; await pause(1)) mustBeFlawless(faults);
   return {
     access: { url, token: tokens.admin },
     shell,
@@ -94,7 +119,7 @@ export async function startController(rates?: GateOptions['rates']): Promise<InP
       return { spec: await store.workflowSpec(workflow), tasks: definitions.map(({ spec }) => spec) };
     },
     close: async () => {
-      worker.stop();
+      worker?.stop();
       if (!isDead) await shell.close();
       links.closeAll();
       await api.close();

@@ -14,7 +14,7 @@ import {
 } from '../../src/core/workflow/registration.ts';
 import { type TaskId, type WorkerId, type WorkflowId, workerId } from '../../src/model/ids.ts';
 import type { Outcome } from '../../src/model/outcome.ts';
-import type { EdgeKind, TaskState } from '../../src/model/states.ts';
+import type { EdgeKind, TaskState, WorkerKind } from '../../src/model/states.ts';
 
 const succeeded: Outcome = { kind: 'succeeded' };
 const defaults: WorkflowRules = { maxAttempts: 1, failFast: false, open: false, adjusts: false };
@@ -38,9 +38,9 @@ export class Herd {
   }
 
   /** Healthy at once. */
-  addWorker(slots: number): WorkerId {
+  addWorker(slots: number, kind: WorkerKind = 'native'): WorkerId {
     const id = workerId(this.cluster.workers.size + 1);
-    const worker = { shard: `s${id}`, lock: `l${id}`, instance: `i${id}`, host: 'h', slots };
+    const worker = { kind, shard: `s${id}`, lock: `l${id}`, instance: `i${id}`, host: 'h', slots };
     this.turn((turn) => turn.emit({ type: 'worker-joined', worker: id, ...worker }));
     const record = this.cluster.workers.get(id);
     if (record !== undefined) record.state = 'healthy';

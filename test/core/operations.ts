@@ -2,9 +2,10 @@
 import fc from 'fast-check';
 import type { TaskSeed } from '../../src/core/change.ts';
 import { Cluster } from '../../src/core/cluster.ts';
+import { claimTask, claimTasks } from '../../src/core/scheduler/claim.ts';
 import { launchTasks } from '../../src/core/scheduler/launch.ts';
 import { settle } from '../../src/core/settle.ts';
-import { addContinuation, removeContinuation } from '../../src/core/task/dependencies.ts';
+import { addContinuations, removeContinuations } from '../../src/core/task/dependencies.ts';
 import { endAttempt, loseAttempts, startAttempt } from '../../src/core/task/ending.ts';
 import { retryTask } from '../../src/core/task/retrying.ts';
 import { Turn } from '../../src/core/turn.ts';
@@ -39,6 +40,11 @@ function someWorkflow({ cluster }: Turn, number: number): WorkflowId {
 function someTask({ cluster }: Turn, number: number): TaskId {
   if (cluster.tasks.size === 0) throw new DroverError('task-unknown', 'there is no task yet');
   return taskId(1 + (number % cluster.tasks.size));
+}
+
+function someHttpWorker({ cluster }: Turn, number: number) {
+  const workers = [...cluster.liveWorkers.values()].filter(({ kind }) => kind === 'http');
+  return workers.length === 0 ? undefined : pick(workers, number);
 }
 
 function someAttempt({ cluster }: Turn, number: number) {
@@ -101,18 +107,20 @@ const operations = {
     void turn.mustTask(someTask(turn, a), { type: 'prioritise', priority: (b % 5) - 2 }, 'definer'),
   retry: (turn, { a }) => retryTask(turn, someTask(turn, a)),
   link: (turn, { a, b, c }) => {
-    addContinuation(turn, someTask(turn, a), someTask(turn, b), pick(edgeKinds, c));
+    const children = [someTask(turn, b), someTask(turn, b + 1)].slice(0, 1 + (c % 2));
+    addContinuations(turn, someTask(turn, a), children, pick(edgeKinds, c));
   },
   unlink: (turn, { a, b }) => {
     const child = someTask(turn, a);
     const parents = [...turn.cluster.graph.parents(child)];
-    if (parents.length > 0) removeContinuation(turn, pick(parents, b).parent, child);
+    if (parents.length > 0) removeContinuations(turn, pick(parents, b).parent, [child]);
   },
-  join: (turn, { a }) => {
+  join: (turn, { a, b }) => {
     const worker = workerId(turn.cluster.workers.size + 1);
     turn.emit({
       type: 'worker-joined',
       worker,
+      kind: b % 3 === 2 ? 'http' : 'native',
       shard: 's',
       lock: 'l',
       instance: `i${a}`,
@@ -134,6 +142,14 @@ const operations = {
   end: (turn, { a, b }) => {
     const { id, worker } = someAttempt(turn, a);
     endAttempt(turn, { attempt: id, worker, outcome: pick(outcomes, b), usage: { wallMs: b, cpuMs: a } });
+  },
+  claim: (turn, { a, b }) => {
+    const worker = someHttpWorker(turn, a);
+    if (worker !== undefined) claimTask(turn, worker, someTask(turn, b));
+  },
+  claimNext: (turn, { a, b }) => {
+    const worker = someHttpWorker(turn, a);
+    if (worker !== undefined) claimTasks(turn, worker, 1 + (b % 3));
   },
   launch: (turn) => void launchTasks(turn, 100),
   settle: (turn, { a }) => void settle(turn, turn.changes.length + 1 + (a % 20)),
@@ -176,7 +192,7 @@ export function beginning(now: number): Turn {
   const turn = new Turn(new Cluster(), now);
   for (const a of [0, 1, 2]) {
     run(turn, { name: 'register', a, b: a, c: 0 });
-    run(turn, { name: 'join', a, b: 0, c: 0 });
+    run(turn, { name: 'join', a, b: a, c: 0 });
   }
   return turn;
 }

@@ -51,6 +51,13 @@ export class Herd {
     return running;
   }
 
+  /** Another program, in the folder of the server. */
+  script(program: readonly string[], env: Record<string, string> = {}): Running {
+    const running = this.#here.start([], '', { program, env });
+    this.#started.push(running);
+    return running;
+  }
+
   async server(...args: string[]): Promise<Running> {
     const server = this.start(['server', '--json', ...args]);
     await until('the server is ready', () => server.stdout().includes('\n') || server.child.exitCode !== null);

@@ -27,5 +27,9 @@ export function setup(): void {
   needDebian('bash', 'bash');
   needDebian('procps', 'ps');
   needDebian('util-linux', 'setsid');
+  needDebian('curl', 'curl');
+  needDebian('jq', 'jq');
+  needDebian('openssl', 'openssl');
+  needDebian('python3', 'python3');
   execFileSync('sh', ['scripts/set-up.sh'], { cwd: root, stdio: 'inherit' });
 }

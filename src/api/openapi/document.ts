@@ -108,7 +108,7 @@ const tagOf = (route: RouteOptions): string =>
 
 function operationOf(route: RouteOptions, method: string): Json {
   const { schema = {} } = route;
-  const { summary, description, produces = 'application/json' } = schema;
+  const { summary, description } = schema;
   return {
     operationId: operationId(route.url, method),
     tags: [tagOf(route)],
@@ -117,10 +117,7 @@ function operationOf(route: RouteOptions, method: string): Json {
     parameters: parametersOf(route),
     ...bodyOf(route),
     responses: {
-      200: {
-        description: method === 'GET' ? 'what was asked for' : 'done, and durable',
-        content: { [produces]: { schema: produces === 'application/json' ? answerOf(schema.response) : {} } },
-      },
+      ...answersOf(route, method),
       ...(method === 'GET' ? { 304: { description: 'what `If-None-Match` names is still right' } } : {}),
       ...Object.fromEntries(
         refusals(route, method).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
@@ -145,7 +142,17 @@ function operationId(url: string, method: string): string {
   return method.toLowerCase() + words.filter(Boolean).map(capital).join('');
 }
 
-const answerOf = (response: unknown): unknown => linked((response as { 200?: unknown } | undefined)?.[200] ?? {});
+/** Those that are no refusals: 200, unless the route says otherwise. */
+function answersOf({ schema = {} }: RouteOptions, method: string): Json {
+  const { response = { 200: {} }, produces = 'application/json' } = schema;
+  const description = method === 'GET' ? 'what was asked for' : 'done, and durable';
+  return Object.fromEntries(
+    Object.entries(response as Json).map(([status, answer]) => [
+      status,
+      { description, content: { [produces]: { schema: produces === 'application/json' ? linked(answer) : {} } } },
+    ]),
+  );
+}
 
 function parametersOf({ url, schema = {}, config }: RouteOptions): Json[] {
   const ids = [...url.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name);

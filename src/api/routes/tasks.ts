@@ -10,7 +10,7 @@ import { outputHeaders, TaskDetail } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { readOutput } from '../output.ts';
 import { taskOf } from '../reference.ts';
-import { renderAttempt, renderTask } from '../render.ts';
+import { renderAttempt, renderContinuations, renderTask } from '../render.ts';
 
 const OutputQuery = Type.Object({
   stream: Type.Optional(oneOf(outputStreams)),
@@ -83,12 +83,12 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
   );
 }
 
-async function attemptsOf(shell: ControllerShell, task: TaskId) {
+export async function attemptsOf(shell: ControllerShell, task: TaskId) {
   const last = await shell.read((cluster) => cluster.tasks.lastAttempt(task));
   return last === undefined ? [] : shell.store.attemptsBack(last);
 }
 
-async function detailOf(shell: ControllerShell, name: string): Promise<TaskDetail> {
+export async function detailOf(shell: ControllerShell, name: string): Promise<TaskDetail> {
   const task = await shell.read((cluster) => taskOf(cluster, name));
   const [definition] = await shell.store.definitions([task]);
   const rows = await attemptsOf(shell, task);
@@ -98,6 +98,7 @@ async function detailOf(shell: ControllerShell, name: string): Promise<TaskDetai
     ...renderTask(cluster, task, definition, rows.at(-1)),
     workflow: printWorkflow(definition.workflow),
     cwd: spec?.cwd ?? '',
+    continuations: renderContinuations(cluster, task),
     history: rows.map((row) => renderAttempt(cluster, row)),
   }));
 }

@@ -28,6 +28,7 @@ function renderWorkers(list: readonly WorkerView[], maxColumns?: number): string
   return renderTable(
     [
       { title: 'ID' },
+      { title: 'KIND' },
       { title: 'STATE' },
       { title: 'SLOTS', align: 'right' },
       { title: 'ATTEMPTS', align: 'right' },
@@ -35,8 +36,9 @@ function renderWorkers(list: readonly WorkerView[], maxColumns?: number): string
       { title: 'HOST' },
       { title: 'REASON' },
     ],
-    list.map(({ id, state, bar, slots, attempts, heardAgoMs, host, reason = '' }) => [
+    list.map(({ id, kind, state, bar, slots, attempts, heardAgoMs, host, reason = '' }) => [
       id,
+      kind,
       bar === undefined || state === 'gone' ? state : `${state}, ${bar}`,
       showCount(slots),
       showCount(attempts),

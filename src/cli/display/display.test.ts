@@ -248,6 +248,7 @@ describe('details', () => {
     index: 7,
     workflow: 'w3',
     cwd: '/tmp',
+    continuations: [],
     command: 'echo a\necho b',
     state: 'failed',
     priority: 0,

@@ -14,9 +14,9 @@ export interface Assignment {
   readonly attempts: readonly AttemptId[];
 }
 
-/** Whether it may be given tasks at all. */
-export const mayLaunch = ({ state, isAway, bar }: WorkerRecord): boolean =>
-  state === 'healthy' && !isAway && bar === undefined;
+/** Whether it may be given tasks at all. One over HTTP takes its tasks itself. */
+export const mayLaunch = ({ kind, state, isAway, bar }: WorkerRecord): boolean =>
+  kind === 'native' && state === 'healthy' && !isAway && bar === undefined;
 
 /** Before the first end nothing is known of how long tasks take: nothing is sent ahead. */
 function prefetchOf(worker: WorkerRecord): number {
@@ -87,7 +87,7 @@ function launchOn(
 }
 
 /** From the workflow whose turn it is; one that has nothing to launch is left out. */
-function takeNext(turn: Turn, sources: Rota<WorkflowRecord>): TaskId | undefined {
+export function takeNext(turn: Turn, sources: Rota<WorkflowRecord>): TaskId | undefined {
   for (let source = sources.first; source !== undefined; source = sources.first) {
     const task = source.launches ? takeReady(turn, source) : undefined;
     if (task === undefined) sources.drop();

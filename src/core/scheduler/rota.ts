@@ -14,6 +14,11 @@ export class Rota<Member> {
     return this.#queue[this.#first];
   }
 
+  /** In no particular order. */
+  members(): Iterable<Member> {
+    return this.#members;
+  }
+
   has(member: Member): boolean {
     return this.#members.has(member);
   }

@@ -14,6 +14,7 @@ export interface EndReport {
   readonly worker: WorkerId;
   readonly outcome: Outcome;
   readonly startedAt?: number | undefined;
+  readonly endedAt?: number | undefined;
   readonly usage?: Usage | undefined;
   readonly signalledFor?: string | undefined;
 }
@@ -34,12 +35,12 @@ export function startAttempt(turn: Turn, attempt: AttemptId, worker: WorkerId, s
 
 /** Returns whether it changed anything; a worker is told that it was received in either case. */
 export function endAttempt(turn: Turn, report: EndReport, role: Role = 'operator'): boolean {
-  const { worker, attempt, outcome, startedAt, usage, signalledFor } = report;
+  const { worker, attempt, outcome, startedAt, endedAt, usage, signalledFor } = report;
   const record = known(turn, attempt, worker);
   if (record === undefined) return false;
   const decision = decideBy(attemptTable, attemptView(record), { type: 'end', outcome }, role);
   if (decision.kind !== 'accept') return false;
-  turn.emit({ type: 'attempt-ended', attempt, outcome, startedAt, usage, signalledFor });
+  turn.emit({ type: 'attempt-ended', attempt, outcome, startedAt, endedAt, usage, signalledFor });
   const { task, number } = record;
   turn.task(task, { type: 'end', number, outcome }, role);
   const on = turn.cluster.workers.get(worker);

@@ -10,13 +10,28 @@ import type { WorkerRow } from '../../core/worker.ts';
 import type { WorkflowRow } from '../../core/workflow/record.ts';
 import { assert } from '../../model/errors.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
-import { outputStreams } from '../../model/states.ts';
+import { outputStreams, usageMetrics } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { AnswerRow } from '../answer-row.ts';
-import type { Batch, EdgeRow, HistoryEntry, OutputPiece, SeedRun, Store, TaskDefinition } from '../store.ts';
+import type {
+  Batch,
+  EdgeRow,
+  HistoryEntry,
+  OutputPiece,
+  SeedRun,
+  Store,
+  TaskDefinition,
+  UsageSample,
+} from '../store.ts';
+import { strideAt, superfluousAt } from '../thinning.ts';
 import type { TokenRow } from '../token-row.ts';
 
 const chunkRows = 10_000;
+
+interface NumberedSample {
+  readonly number: number;
+  readonly sample: UsageSample;
+}
 
 /** What is on the disk. */
 interface Content {
@@ -29,6 +44,8 @@ interface Content {
   readonly attempts: Map<number, AttemptRow>;
   readonly workers: Map<number, WorkerRow>;
   readonly output: Map<string, OutputPiece>;
+  /** By attempt and metric. */
+  readonly samples: Map<string, NumberedSample[]>;
   readonly history: HistoryEntry[];
   readonly tokens: Map<number, TokenRow>;
   readonly answers: Map<number, AnswerRow>;
@@ -47,6 +64,7 @@ export class MemoryDisk {
     attempts: new Map(),
     workers: new Map(),
     output: new Map(),
+    samples: new Map(),
     history: [],
     tokens: new Map(),
     answers: new Map(),
@@ -162,6 +180,11 @@ class MemoryStore implements Store {
       .sort((a, b) => order(a) - order(b) || a.offset - b.offset);
   }
 
+  async usageSamples(attempt: AttemptId): Promise<UsageSample[]> {
+    const { samples } = this.#content;
+    return usageMetrics.flatMap((metric) => (samples.get(`${attempt} ${metric}`) ?? []).map(({ sample }) => sample));
+  }
+
   async outputEnd(): Promise<{ file: number; length: number }> {
     const end = { file: 0, length: 0 };
     for (const { file, position, length } of this.#content.output.values()) {
@@ -208,7 +231,7 @@ class MemoryStore implements Store {
   }
 
   #take(batch: Batch): void {
-    const { at, changes, rows, specs, definitions, output, generation } = batch;
+    const { at, changes, rows, specs, definitions, output, samples = [], generation } = batch;
     const content = this.#content;
     this.#takeAccess(batch);
     content.generation = generation ?? content.generation;
@@ -219,10 +242,23 @@ class MemoryStore implements Store {
     for (const row of rows.attempts) content.attempts.set(row.id, row);
     for (const row of rows.workers) content.workers.set(row.id, row);
     for (const piece of output) content.output.set(`${piece.attempt} ${piece.stream} ${piece.offset}`, piece);
+    for (const sample of samples) this.#takeSample(sample);
     for (const change of changes) {
       this.#takeStructure(change);
       content.history.push({ seq: content.history.length + 1, at, change });
     }
+  }
+
+  #takeSample(sample: UsageSample): void {
+    const key = `${sample.attempt} ${sample.metric}`;
+    const kept = this.#content.samples.get(key) ?? [];
+    const number = (kept.at(-1)?.number ?? 0) + 1;
+    const superfluous = superfluousAt(number);
+    const isKept = (one: NumberedSample): boolean =>
+      superfluous === 'off stride'
+        ? one.number % strideAt(number) === 0
+        : superfluous === 'nothing' || one.number < number - 1;
+    this.#content.samples.set(key, [...kept.filter(isKept), { number, sample }]);
   }
 
   #takeStructure(change: Change): void {

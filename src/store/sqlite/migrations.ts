@@ -80,6 +80,15 @@ export const migrations: readonly string[] = [
   );
   `,
   'ALTER TABLE task ADD COLUMN priority INTEGER NOT NULL DEFAULT 0',
+  // Workers over HTTP; what was measured while an attempt ran, numbered by attempt and metric.
+  `
+  ALTER TABLE worker ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE worker ADD COLUMN owner TEXT;
+  CREATE TABLE usage_sample (
+    attempt INTEGER NOT NULL, metric INTEGER NOT NULL, number INTEGER NOT NULL, at INTEGER NOT NULL, value REAL NOT NULL,
+    PRIMARY KEY (attempt, metric, number)
+  ) WITHOUT ROWID;
+  `,
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

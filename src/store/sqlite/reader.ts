@@ -14,7 +14,7 @@ import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { AnswerRow } from '../answer-row.ts';
 import { entriesOf, type HistoryPage } from '../history.ts';
 import { decodeSeeds } from '../seeds.ts';
-import type { EdgeRow, HistoryEntry, OutputPiece, Reader, SeedRun, TaskDefinition } from '../store.ts';
+import type { EdgeRow, HistoryEntry, OutputPiece, Reader, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
 import { storeFailure } from './failure.ts';
 import {
@@ -27,6 +27,7 @@ import {
   seedRun,
   taskRow,
   tokenRow,
+  usageSample,
   workerRow,
   workflowRow,
 } from './rows.ts';
@@ -145,6 +146,10 @@ export class SqliteReader implements Reader {
 
   async outputPieces(attempt: AttemptId): Promise<OutputPiece[]> {
     return this.#all('SELECT * FROM output_piece WHERE attempt = ? ORDER BY stream, offset', attempt).map(outputPiece);
+  }
+
+  async usageSamples(attempt: AttemptId): Promise<UsageSample[]> {
+    return this.#all('SELECT * FROM usage_sample WHERE attempt = ? ORDER BY metric, number', attempt).map(usageSample);
   }
 
   async outputEnd(): Promise<{ file: number; length: number }> {

@@ -14,13 +14,16 @@ import {
   outputStreams,
   type TaskState,
   taskStates,
+  type UsageMetric,
+  usageMetrics,
+  workerKinds,
   workerStates,
   workflowStates,
 } from '../../model/states.ts';
 import type { TaskSpec } from '../../protocol/spec.ts';
 import type { AnswerRow } from '../answer-row.ts';
 import { decodeSeeds } from '../seeds.ts';
-import type { EdgeRow, OutputPiece, SeedRun, TaskDefinition } from '../store.ts';
+import type { EdgeRow, OutputPiece, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
 
 type Values = SQLInputValue[];
@@ -130,20 +133,32 @@ const usageOf = (wallMs: number, cpuMs: number, peakBytes: number | null): Usage
   peakBytes === null ? { wallMs, cpuMs } : { wallMs, cpuMs, peakBytes };
 
 export function workerValues(row: WorkerRow, into: Values): void {
-  const { id, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs } = row;
+  const { id, kind, owner, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs } = row;
   const barred = bar === undefined ? null : JSON.stringify(bar);
   const code = codeOf(workerStates, state);
   into.push(id, shard, lock, instance, host, slots, code, joinedAt, goneFor ?? null, barred, silenceMs);
+  into.push(codeOf(workerKinds, kind), owner ?? null);
 }
 
 export function workerRow(columns: Columns): WorkerRow {
-  const [id, shard, lock, instance, host, slots, stateCode, joinedAt, goneFor, barred, silenceMs] = columns as [
-    ...[id: WorkerId, shard: string, lock: string, instance: string, host: string],
-    ...[slots: number, state: number, joinedAt: number, goneFor: string | null, bar: string | null, silenceMs: number],
-  ];
+  const [id, shard, lock, instance, host, slots, stateCode, joinedAt, goneFor, barred, silenceMs, kindCode, owner] =
+    columns as [
+      ...[id: WorkerId, shard: string, lock: string, instance: string, host: string],
+      ...[
+        slots: number,
+        state: number,
+        joinedAt: number,
+        goneFor: string | null,
+        bar: string | null,
+        silenceMs: number,
+      ],
+      ...[kind: number, owner: string | null],
+    ];
   const state = workerStates[stateCode] as WorkerRow['state'];
+  const kind = workerKinds[kindCode] as WorkerRow['kind'];
   const bar = barred === null ? undefined : (JSON.parse(barred) as WorkerRow['bar']);
-  return { id, shard, lock, instance, host, slots, state, joinedAt, goneFor: goneFor ?? undefined, bar, silenceMs };
+  const facts = { id, kind, owner: owner ?? undefined, shard, lock, instance, host, slots, state, joinedAt };
+  return { ...facts, goneFor: goneFor ?? undefined, bar, silenceMs };
 }
 
 /** The command apart: it may be large, and JSON would only escape it. One that is kept as a text has its id here. */
@@ -228,4 +243,13 @@ export function answerValues({ id, key, digest, at, reply }: AnswerRow, into: Va
 export function answerRow(columns: Columns): AnswerRow {
   const [id, key, digest, at, reply] = columns as [number, string, string, number, string];
   return { id, key, digest, at, reply };
+}
+
+export const metricCode = (metric: UsageMetric): number => codeOf(usageMetrics, metric);
+
+export function usageSample(columns: Columns): UsageSample {
+  const [attempt, metric, , at, value] = columns as [
+    ...[attempt: AttemptId, metric: number, number: number, at: number, value: number],
+  ];
+  return { attempt, metric: usageMetrics[metric] as UsageMetric, at, value };
 }

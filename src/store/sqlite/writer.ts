@@ -9,7 +9,8 @@ import type { WorkflowId } from '../../model/ids.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import { pagesOf } from '../history.ts';
 import { encodeSeeds } from '../seeds.ts';
-import type { Batch, EdgeRow, OutputPiece } from '../store.ts';
+import type { Batch, EdgeRow, OutputPiece, UsageSample } from '../store.ts';
+import { strideAt, superfluousAt } from '../thinning.ts';
 import { Bulk } from './bulk.ts';
 import { CommandTexts } from './command-texts.ts';
 import {
@@ -17,6 +18,7 @@ import {
   attemptValues,
   definitionValues,
   edgeValues,
+  metricCode,
   outputValues,
   taskValues,
   tokenValues,
@@ -32,6 +34,10 @@ const statements = {
   spec: 'INSERT INTO workflow_spec SELECT ?, ?, id FROM text WHERE hash = ?',
   run: 'INSERT INTO run VALUES (?, ?, ?, ?)',
   history: 'INSERT INTO history VALUES (?, ?, ?, ?)',
+  sampleNumber: 'SELECT max(number) AS last FROM usage_sample WHERE attempt = ? AND metric = ?',
+  sample: 'INSERT INTO usage_sample VALUES (?, ?, ?, ?, ?)',
+  dropSample: 'DELETE FROM usage_sample WHERE attempt = ? AND metric = ? AND number = ?',
+  thinSamples: 'DELETE FROM usage_sample WHERE attempt = ? AND metric = ? AND number % ? <> 0',
   generation: "UPDATE meta SET value = ? WHERE key = 'generation'",
   tokenGone: 'DELETE FROM token WHERE id = ?',
   answersGone: 'DELETE FROM answer WHERE id <= ?',
@@ -44,7 +50,7 @@ const tablesOf = (database: DatabaseSync, commands: CommandTexts) => ({
   workflow: new Bulk(database, 'INSERT OR REPLACE INTO workflow', 10, workflowValues),
   task: new Bulk(database, 'INSERT OR REPLACE INTO task', 12, taskValues),
   attempt: new Bulk(database, 'INSERT OR REPLACE INTO attempt', 14, attemptValues),
-  worker: new Bulk(database, 'INSERT OR REPLACE INTO worker', 11, workerValues),
+  worker: new Bulk(database, 'INSERT OR REPLACE INTO worker', 13, workerValues),
   outputPiece: new Bulk(database, 'INSERT OR REPLACE INTO output_piece', 6, outputValues),
   definition: new Bulk(
     database,
@@ -84,6 +90,7 @@ export class SqliteWriter {
       worker.write(batch.rows.workers);
       this.#writeOutput(batch.output);
       this.#writeAccess(batch);
+      for (const sample of batch.samples ?? []) this.#writeSample(sample);
       if (batch.generation !== undefined) this.#statements.generation.run(batch.generation);
       for (const { last, at, count, data } of pagesOf(batch.changes, batch.at, this.#lastChange)) {
         this.#statements.history.run(last, at, count, data);
@@ -131,5 +138,16 @@ export class SqliteWriter {
       ends.set(file, Math.max(ends.get(file) ?? 0, position + length));
     }
     for (const [file, length] of ends) this.#statements.outputFile.run(file, length);
+  }
+
+  #writeSample({ attempt, metric: name, at, value }: UsageSample): void {
+    const { sampleNumber, sample, dropSample, thinSamples } = this.#statements;
+    const metric = metricCode(name);
+    const last = (sampleNumber.get(attempt, metric)?.last ?? 0) as number;
+    const number = last + 1;
+    const superfluous = superfluousAt(number);
+    if (superfluous === 'the last') dropSample.run(attempt, metric, last);
+    else if (superfluous === 'off stride') thinSamples.run(attempt, metric, strideAt(number));
+    sample.run(attempt, metric, number, at, value);
   }
 }

@@ -1,21 +1,21 @@
 /** The variables that a task finds in its environment beside those of its submitter. */
 import { attemptId, printTask, printWorker, printWorkflow, type WorkerId, workflowId } from '../model/ids.ts';
-import type { Order } from '../protocol/worker.ts';
+import type { Order } from './worker.ts';
 
+/** Names the host lock of a native worker: its next holder finds what this one left alive. */
 export const reapVariable = 'DROVER_REAP';
 
-/** The same for all tasks of a workflow. `tag` names the host lock: its next holder finds what this one left alive. */
-export function workflowVariables(workflow: number, worker: WorkerId, tag: string): string[] {
+/** The same for all tasks of a workflow. */
+export function workflowVariables(workflow: number, worker: WorkerId): string[] {
   return [
     `DROVER_WORKFLOW_ID=${printWorkflow(workflowId(workflow))}`,
     `DROVER_WORKER=${printWorker(worker)}`,
     'DROVER_CPUS=1',
-    `${reapVariable}=${tag}`,
   ];
 }
 
 /** The slot and its directory are added by the spawner, which knows them. */
-export function taskVariables(order: Order): string[] {
+export function taskVariables(order: Omit<Order, 'task' | 'command'>): string[] {
   const task = printTask(workflowId(order.workflow), order.index);
   return [
     `DROVER_TASK_ID=${task}`,
