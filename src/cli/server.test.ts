@@ -144,8 +144,8 @@ describe('workers', () => {
   it('lists them', async () => {
     expect(await bench.drover('workers')).toBe(0);
     const [head, row] = bench.env.stdout.lines;
-    expect(head).toMatch(/^ID +STATE +SLOTS +ATTEMPTS +HEARD +HOST +REASON$/);
-    expect(row).toMatch(/^k1 +healthy +4 +0 +.* ago +here$/);
+    expect(head).toMatch(/^ID +KIND +STATE +SLOTS +ATTEMPTS +HEARD +HOST +REASON$/);
+    expect(row).toMatch(/^k1 +native +healthy +4 +0 +.* ago +here$/);
     await bench.drover('workers', '--all', '--json');
     expect(bench.lastJson()).toMatchObject({ id: 'k1', state: 'healthy', slots: 4 });
   });
@@ -158,7 +158,7 @@ describe('worker drain, stop, release and slots', () => {
     expect(await bench.drover('worker', 'drain', 'k1')).toBe(0);
     expect(await states()).toEqual([['healthy', 'drained']]);
     await bench.drover('workers');
-    expect(bench.env.stdout.lines.at(-1)).toMatch(/^k1 +healthy, drained +4 +0 +.* ago +here +by command$/);
+    expect(bench.env.stdout.lines.at(-1)).toMatch(/^k1 +native +healthy, drained +4 +0 +.* ago +here +by command$/);
     await bench.drover('submit', 'echo', ':::', '1');
     expect((await bench.client.task('w1.1')).state).toBe('queued');
     expect(await bench.drover('worker', 'release', '--json', 'k1')).toBe(0);

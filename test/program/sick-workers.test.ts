@@ -27,7 +27,7 @@ describe('a sick worker', () => {
     await herd.worker('-j', '1');
     const reason = 'it exited with 3: the disk is gone';
     await herd.untilSome('it is checked', async () => (await herd.workerView('k1'))?.reason === reason);
-    expect(await herd.ok('workers')).toMatch(/^k1 +unhealthy +1 +0 .* it exited with 3: the disk is gone$/m);
+    expect(await herd.ok('workers')).toMatch(/^k1 +native +unhealthy +1 +0 .* it exited with 3: the disk is gone$/m);
     await herd.ok('submit', 'touch begun.{}', ':::', '1');
     expect(await herd.task('w1.1')).toMatchObject({ state: 'queued', attempts: 0 });
     herd.write('disk');
