@@ -20,8 +20,10 @@ answer() { jq -r "$1" "$dir/answer"; }
 claim() { jq -r "$1" <<<"$claim"; }
 now() { cut -d ' ' -f 1 --output-delimiter= /proc/uptime | tr -d .; } # in 10 ms, the time asleep included
 leave() { # Dead first: who leaves says that nothing is left.
+  trap '' TERM INT HUP
   [[ -z ${pid-} ]] || { kill -KILL -- "-$pid"; wait "$pid"; } 2>/dev/null
-  [[ -z $worker ]] || send DELETE "workers/$worker"; exit
+  for ((try = 0; try < 5; try++)); do [[ -z $worker ]] || send DELETE "workers/$worker" || [[ $status == 4* ]] && break; sleep 1; done
+  exit
 }
 
 beat() { # ATTEMPT…: renews the leases of what runs, and learns what is to be ended
