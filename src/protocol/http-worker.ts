@@ -15,7 +15,7 @@ import {
 } from '../model/limits.ts';
 import { edgeKinds } from '../model/states.ts';
 import { oneOf } from './schema.ts';
-import { Resources } from './spec.ts';
+import { Resources, Tags } from './spec.ts';
 
 const count = Type.Integer({ minimum: 0 });
 const strict = { additionalProperties: false } as const;
@@ -36,6 +36,7 @@ export const WorkerRegistration = Type.Object(
   },
   strict,
 );
+export type WorkerRegistration = Static<typeof WorkerRegistration>;
 
 /** All in ms, counted by the worker from when it sent the request. */
 export const LeaseTerms = Type.Object({
@@ -126,6 +127,21 @@ export const availableFields = [
 ] as const;
 export type AvailableField = (typeof availableFields)[number];
 
+const availableTask = Type.Object({
+  id: Type.Optional(Type.String()),
+  maxTerminationMs: Type.Optional(count),
+  requestedResources: Type.Optional(Resources),
+  workflow: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+  command: Type.Optional(Type.String()),
+  priority: Type.Optional(Type.Integer()),
+  expectedDurationMs: Type.Optional(count),
+  tags: Type.Optional(Tags),
+  attempts: Type.Optional(count),
+} satisfies Record<AvailableField, unknown>);
+export const AvailableList = Type.Object({ tasks: Type.Array(availableTask) });
+export type AvailableList = Static<typeof AvailableList>;
+
 export const AvailableQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageRowsMax })),
   fields: Type.Optional(Type.String({ maxLength: 1_000 })),
@@ -209,6 +225,9 @@ export const ExecutionInfo = Type.Object({
   gpu_usage: Type.Array(SampleView),
 });
 export type ExecutionInfo = Static<typeof ExecutionInfo>;
+
+export const ExecutionHistory = Type.Object({ history: Type.Array(ExecutionInfo) });
+export type ExecutionHistory = Static<typeof ExecutionHistory>;
 
 const task = Type.String({ maxLength: 40 });
 

@@ -1,6 +1,7 @@
 /** The API of a controller, typed. Owns no state: any number of clients may talk to one controller. */
-import type { HaltMode } from '../model/states.ts';
+import type { EdgeKind, HaltMode } from '../model/states.ts';
 import type { TokenRole } from '../model/tokens.ts';
+import type { AvailableField, AvailableList, ExecutionHistory, ExecutionInfo } from '../protocol/http-worker.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import {
   type AttemptList,
@@ -24,6 +25,7 @@ import {
   type WorkflowView,
 } from '../protocol/views.ts';
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
+import { apiPath, type Query } from './paths.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
 
 export interface Extended {
@@ -54,8 +56,6 @@ export interface BulkOptions {
   readonly priority?: number;
 }
 
-type Query = Readonly<Record<string, string | number | undefined>>;
-
 /** How long one read that follows output waits for more. */
 const followWaitMs = 10_000;
 
@@ -68,19 +68,19 @@ export class Client {
 
   /** Asked once, without retries: this is how one finds out whether a controller is there. */
   async server(): Promise<ServerView> {
-    const { body } = await this.transport.probe(path('server', {}));
+    const { body } = await this.transport.probe(apiPath('server'));
     return parseJson(body) as ServerView;
   }
 
   /** Also asked once: work will follow, so a host that is about to end waits until `leave`, or refuses now. */
   async announce(): Promise<ServerView> {
-    const { body } = await this.transport.post(path('server/announce', {}));
+    const { body } = await this.transport.post(apiPath('server/announce'));
     return parseJson(body) as ServerView;
   }
 
   /** What was announced is over. */
   async leave(): Promise<void> {
-    await this.transport.post(path('server/leave', {}));
+    await this.transport.post(apiPath('server/leave'));
   }
 
   /** From now on `loopDelayMs` of `server()` covers what comes after this. For all who ask, so use it for measurements. */
@@ -134,7 +134,7 @@ export class Client {
 
   /** From now on it opens nothing; what was opened with it is closed. */
   async revokeToken(token: string): Promise<void> {
-    await this.transport.delete(path(`tokens/${token}`, {}));
+    await this.transport.delete(apiPath(`tokens/${token}`));
   }
 
   /** Tries all failed tasks of a workflow again. */
@@ -169,7 +169,7 @@ export class Client {
     workflow: string,
     lines: AsyncIterable<TaskSpec | EdgeSpec> | Iterable<TaskSpec | EdgeSpec>,
   ): Promise<{ readonly firstIndex: number; readonly count: number; readonly lines: number }> {
-    const { body } = await this.transport.postLines(path(`workflows/${workflow}/tasks`, {}), lines);
+    const { body } = await this.transport.postLines(apiPath(`workflows/${workflow}/tasks`, {}), lines);
     return parseJson(body) as { firstIndex: number; count: number; lines: number };
   }
 
@@ -182,7 +182,7 @@ export class Client {
       yield spec;
       yield* lines;
     }
-    const { body } = await this.transport.postLines(path('workflows', {}), all());
+    const { body } = await this.transport.postLines(apiPath('workflows', {}), all());
     return parseJson(body) as WorkflowView;
   }
 
@@ -297,6 +297,32 @@ export class Client {
     return this.change(`tasks/${task}/priority`, { priority });
   }
 
+  /** Tasks that could be claimed now, with what is asked for; by default what a worker needs to choose. */
+  availableTasks(
+    page: { readonly limit?: number; readonly fields?: readonly AvailableField[] } = {},
+  ): Promise<AvailableList> {
+    return this.read('tasks/available', { limit: page.limit, fields: page.fields?.join(',') });
+  }
+
+  /** From now on these wait for the task, unless one of them no longer waits at all: then nothing is changed. */
+  addContinuations(task: string, continuations: readonly string[], after: EdgeKind = 'success'): Promise<TaskDetail> {
+    return this.change(`tasks/${task}/add_continuations`, { continuations, after });
+  }
+
+  removeContinuations(task: string, continuations: readonly string[]): Promise<TaskDetail> {
+    return this.change(`tasks/${task}/remove_continuations`, { continuations });
+  }
+
+  /** How the last attempt goes, or another one. */
+  executionInfo(task: string, attempt?: number): Promise<ExecutionInfo> {
+    return this.read(`tasks/${task}/execution_info`, { attempt });
+  }
+
+  /** The same of all attempts. */
+  currentHistory(task: string): Promise<ExecutionHistory> {
+    return this.read(`tasks/${task}/current_history`, {});
+  }
+
   /**
    * The same to all tasks that match, or with `dryRun` how many that would be. However many there are: the controller
    * does some with each answer, and what was done stays done if one of them does not come.
@@ -332,7 +358,7 @@ export class Client {
     };
     for (;;) {
       const query = { stream, attempt: number, offset, waitMs: follow ? waitMs : undefined };
-      const { headers, body } = await this.transport.get(path(`tasks/${task}/output`, query), waitMs);
+      const { headers, body } = await this.transport.get(apiPath(`tasks/${task}/output`, query), waitMs);
       const next = Number(headers.get(outputHeaders.nextOffset) ?? offset + body.length);
       missing += next - offset - body.length;
       const isStuck = next === offset && !follow;
@@ -346,24 +372,18 @@ export class Client {
   }
 
   private async read<View>(route: string, query: Query, waitMs?: number): Promise<View> {
-    const { body } = await this.transport.get(path(route, query), waitMs);
+    const { body } = await this.transport.get(apiPath(route, query), waitMs);
     return parseJson(body) as View;
   }
 
   /** A change that is made once, however often it has to be asked for. */
   private async make<View>(route: string, content: unknown): Promise<View> {
-    const { body } = await this.transport.postOnce(path(route, {}), content);
+    const { body } = await this.transport.postOnce(apiPath(route, {}), content);
     return parseJson(body) as View;
   }
 
   private async change<View>(route: string, content?: unknown): Promise<View> {
-    const { body } = await this.transport.post(path(route, {}), content);
+    const { body } = await this.transport.post(apiPath(route, {}), content);
     return parseJson(body) as View;
   }
-}
-
-function path(route: string, query: Query): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-  return `/api/v1/${route}${search.size === 0 ? '' : `?${search}`}`;
 }

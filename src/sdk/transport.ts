@@ -21,9 +21,9 @@ export interface Reply {
 }
 
 interface Question {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
-  readonly content?: string;
+  readonly content?: string | Uint8Array<ArrayBuffer>;
   readonly msMax?: number;
   /** By which the controller knows it again. */
   readonly key?: string;
@@ -48,6 +48,9 @@ const answerMsMax = 60_000;
 const probeMsMax = 5_000;
 /** How long one who is told to ask less often waits for his turn. */
 const hurryMsMax = 30_000;
+
+const jsonType = 'application/json';
+const bytesType = 'application/octet-stream';
 
 export class Transport {
   private access: Access;
@@ -111,8 +114,24 @@ export class Transport {
     return this.request({ method: 'GET', path, msMax: probeMsMax });
   }
 
-  post(path: string, content: unknown = {}): Promise<Reply> {
-    return this.request({ method: 'POST', path, content: JSON.stringify(content) });
+  post(path: string, content: unknown = {}, waitMs = 0): Promise<Reply> {
+    return this.request({ method: 'POST', path, content: JSON.stringify(content), msMax: answerMsMax + waitMs });
+  }
+
+  /** Asked once: it may have been made when no answer comes. */
+  change(method: 'POST' | 'PATCH', path: string, content: unknown): Promise<Reply> {
+    return this.request({ method, path, content: JSON.stringify(content) });
+  }
+
+  /** A change that does nothing when it is made again. */
+  repeat(method: 'POST' | 'PATCH', path: string, content: unknown): Promise<Reply> {
+    return this.untilAnswered(() => this.change(method, path, content));
+  }
+
+  /** Bytes, likewise. */
+  put(path: string, bytes: Uint8Array): Promise<Reply> {
+    const content = new Uint8Array(bytes);
+    return this.untilAnswered(() => this.request({ method: 'PUT', path, content }));
   }
 
   /** Sends lines of JSON as they come, no faster than the controller takes them. */
@@ -145,7 +164,7 @@ export class Transport {
     return this.send(path, {
       method,
       headers: {
-        ...(content === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(content === undefined ? {} : { 'content-type': typeof content === 'string' ? jsonType : bytesType }),
         ...(key === undefined ? {} : { [idempotencyHeader]: key }),
       },
       ...(content === undefined ? {} : { body: content }),

@@ -2,6 +2,7 @@
 import { type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { AvailableList, ExecutionHistory, ExecutionInfo } from '../../src/protocol/http-worker.ts';
 import {
   AttemptList,
   AttemptView,
@@ -101,6 +102,11 @@ const cases: Readonly<Record<Method, Case>> = {
   addToken: [() => client.addToken({ role: 'read', name: 'x', expiresInMs: 60_000 }), NewTokenView],
   tokens: [() => client.tokens(), TokenList],
   revokeToken: [() => client.revokeToken('t1'), Nothing],
+  availableTasks: [() => client.availableTasks({ limit: 3, fields: ['id', 'command', 'tags'] }), AvailableList],
+  addContinuations: [() => client.addContinuations(held(7), [held(8), held(9)], 'any'), TaskDetail],
+  removeContinuations: [() => client.removeContinuations(held(7), [held(8), held(9)]), TaskDetail],
+  executionInfo: [() => client.executionInfo('w1.1', 1), ExecutionInfo],
+  currentHistory: [() => client.currentHistory('w1.1'), ExecutionHistory],
   steerTasks: [() => client.steerTasks('cancel', { where: 'held=true' }), BulkResult],
   register: [() => client.register(plainSpec), Type.Object({ id: Type.String() })],
   submitWhole: [() => client.submitWhole(plainSpec, { tasks: [{ command: 'x' }], edges: [] }), WorkflowView],

@@ -6,7 +6,7 @@ import type { AttemptRow } from '../../core/attempt/record.ts';
 import { DroverError } from '../../model/errors.ts';
 import { printWorker, type TaskId } from '../../model/ids.ts';
 import type { UsageMetric } from '../../model/states.ts';
-import { type ExecutionInfo, ExecutionReport, UsageReport } from '../../protocol/http-worker.ts';
+import { ExecutionHistory, type ExecutionInfo, ExecutionReport, UsageReport } from '../../protocol/http-worker.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import type { UsageSample } from '../../store/store.ts';
 import { type App, Reference } from '../app.ts';
@@ -46,7 +46,7 @@ function registerReading(app: App, shell: ControllerShell): void {
     render(shell, await attemptRow(shell, name, await taskNamed(name), number));
   app.get(
     '/api/v1/tasks/:id/current_history',
-    { schema: { summary: 'Read all attempts of a task', params: Reference } },
+    { schema: { summary: 'Read all attempts of a task', params: Reference, response: { 200: ExecutionHistory } } },
     async ({ params }) => {
       const rows = await attemptsOf(shell, await taskNamed(params.id));
       const history: ExecutionInfo[] = [];

@@ -9,6 +9,7 @@ import { outputPutBytesMax } from '../../model/limits.ts';
 import { outputStreams } from '../../model/states.ts';
 import {
   type AvailableField,
+  AvailableList,
   AvailableQuery,
   availableFields,
   ClaimList,
@@ -66,7 +67,13 @@ function registerComingAndGoing(app: App, shell: ControllerShell): void {
 function registerClaiming(app: App, shell: ControllerShell, specs: SpecCache): void {
   app.get(
     '/api/v1/tasks/available',
-    { schema: { summary: 'List tasks that can be claimed', querystring: AvailableQuery } },
+    {
+      schema: {
+        summary: 'List tasks that can be claimed',
+        querystring: AvailableQuery,
+        response: { 200: AvailableList },
+      },
+    },
     async ({ query }) => {
       const fields = fieldsOf(query.fields);
       const most = query.limit ?? availableDefault;
