@@ -78,7 +78,7 @@ describe('a sick worker', () => {
     const { state, bar, reason } = (await herd.workerView('k2')) ?? {};
     expect([state, bar]).toEqual(['healthy', 'quarantined']);
     expect(reason).toMatch(/^\d+ attempts in a row failed on it, and one of the tasks succeeded elsewhere$/);
-    expect(await herd.ok('workers')).toMatch(/^k2 +healthy, quarantined +2 +0 .* succeeded elsewhere$/m);
+    expect(await herd.ok('workers')).toMatch(/^k2 +native +healthy, quarantined +2 +0 .* succeeded elsewhere$/m);
     herd.write('mended');
     expect(await herd.ok('worker', 'release', 'k2')).toBe('k2 gets tasks again\n');
     await herd.ok('worker', 'drain', 'k1');
