@@ -1,12 +1,12 @@
 /** Row g: empty tasks that wait for each other: ten edges each, from tasks a few thousand before. */
+import { submitEdgesMax } from '../../src/model/limits.ts';
 import type { EdgeSpec, TaskBatch } from '../../src/protocol/spec.ts';
 import type { Client } from '../../src/sdk/client.ts';
 import { drain, droverEmpty, spec, withIdlePool } from '../empty-tasks.ts';
 import { type Contender, compareRates, drover, type MakeRow } from '../row.ts';
 
 const edgesPerTask = 10;
-/** A request takes 4,000 edges. */
-const batchTasks = 400;
+const batchTasks = submitEdgesMax / edgesPerTask;
 /** Parents lie so far back: near enough to bind the order, far enough that thousands can go at a time. */
 const distance = { least: 1_000, most: 4_000 } as const;
 
@@ -33,6 +33,8 @@ async function submitGraph(client: Client, n: number): Promise<{ id: string; edg
   const random = draws(1);
   const { id } = await client.register(spec);
   let edges = 0;
+  let sent: Promise<unknown> = Promise.resolve();
+  let last = sent;
   for (let first = 1; first <= n; first += batchTasks) {
     const indices = Array.from({ length: Math.min(batchTasks, n - first + 1) }, (_, at) => first + at);
     const batch: TaskBatch = {
@@ -40,8 +42,12 @@ async function submitGraph(client: Client, n: number): Promise<{ id: string; edg
       edges: indices.flatMap((index) => edgesOf(index, random)),
     };
     edges += batch.edges.length;
-    await client.extend(id, batch);
+    // The next batch is made and encoded while this one is on its way; there are never more than two.
+    await sent;
+    sent = last;
+    last = client.extend(id, batch, sent);
   }
+  await last;
   await client.close(id);
   return { id, edges };
 }

@@ -5,6 +5,7 @@ import {
   customResourcesMax,
   nameBytesMax,
   priorityMax,
+  submitEdgesMax,
   submitTasksMax,
   tagNameBytesMax,
   tagsMax,
@@ -111,7 +112,7 @@ export type EdgeSpec = Static<typeof EdgeSpec>;
 export const TaskBatch = Type.Object(
   {
     tasks: Type.Array(TaskSpec, { maxItems: submitTasksMax }),
-    edges: Type.Array(EdgeSpec, { maxItems: 2 * submitTasksMax }),
+    edges: Type.Array(EdgeSpec, { maxItems: submitEdgesMax }),
   },
   { additionalProperties: false },
 );

@@ -156,8 +156,9 @@ export class Client {
     return this.make('workflows', { spec, batch });
   }
 
-  extend(workflow: string, batch: TaskBatch): Promise<Extended> {
-    return this.make(`workflows/${workflow}/tasks`, batch);
+  /** Batches are taken in their order: one that is given while another is `before` it is encoded at once, and sent then. */
+  extend(workflow: string, batch: TaskBatch, before?: Promise<unknown>): Promise<Extended> {
+    return this.make(`workflows/${workflow}/tasks`, batch, before);
   }
 
   /**
@@ -169,7 +170,7 @@ export class Client {
     workflow: string,
     lines: AsyncIterable<TaskSpec | EdgeSpec> | Iterable<TaskSpec | EdgeSpec>,
   ): Promise<{ readonly firstIndex: number; readonly count: number; readonly lines: number }> {
-    const { body } = await this.transport.postLines(apiPath(`workflows/${workflow}/tasks`, {}), lines);
+    const { body } = await this.transport.postLines(apiPath(`workflows/${workflow}/tasks`), lines);
     return parseJson(body) as { firstIndex: number; count: number; lines: number };
   }
 
@@ -182,7 +183,7 @@ export class Client {
       yield spec;
       yield* lines;
     }
-    const { body } = await this.transport.postLines(apiPath('workflows', {}), all());
+    const { body } = await this.transport.postLines(apiPath('workflows'), all());
     return parseJson(body) as WorkflowView;
   }
 
@@ -377,13 +378,13 @@ export class Client {
   }
 
   /** A change that is made once, however often it has to be asked for. */
-  private async make<View>(route: string, content: unknown): Promise<View> {
-    const { body } = await this.transport.postOnce(apiPath(route, {}), content);
+  private async make<View>(route: string, content: unknown, before?: Promise<unknown>): Promise<View> {
+    const { body } = await this.transport.postOnce(apiPath(route), content, before);
     return parseJson(body) as View;
   }
 
   private async change<View>(route: string, content?: unknown): Promise<View> {
-    const { body } = await this.transport.post(apiPath(route, {}), content);
+    const { body } = await this.transport.post(apiPath(route), content);
     return parseJson(body) as View;
   }
 }

@@ -67,9 +67,10 @@ export class Transport {
     return this.untilAnswered(() => this.request({ method: 'GET', path, msMax: answerMsMax + waitMs }));
   }
 
-  /** Asks as often as it takes: it is made once, and its answer is the first one's. */
-  postOnce(path: string, content: unknown): Promise<Reply> {
+  /** Asks as often as it takes: it is made once, and its answer is the first one's. Not before the other is answered. */
+  async postOnce(path: string, content: unknown, before?: Promise<unknown>): Promise<Reply> {
     const question = { method: 'POST', path, content: JSON.stringify(content), key: crypto.randomUUID() } as const;
+    await before;
     return this.untilAnswered(() => this.request(question));
   }
 

@@ -8,7 +8,7 @@
 export type Sampled = { readonly startedMs: number; readonly ended: boolean };
 
 /** Ages at which a task is measured; then every REPEAT_MS. */
-const AGES_MS = [20, 100, 300, 1_000];
+const AGES_MS = [50, 150, 400, 1_000];
 const REPEAT_MS = 1_000;
 /** Bounds the pause of everything else; the rest follows a moment later. */
 const SAMPLES_PER_TURN_MAX = 32;

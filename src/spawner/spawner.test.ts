@@ -139,7 +139,7 @@ describe('what outlives its main process', () => {
     const first = await driver.startAndAwait('echo up; until [ -e end-first ]; do sleep 0.02; done', 'up');
     const daemon =
       'setsid env -i bash -c "sleep 1000 & echo child=\\$!"; echo up; until [ -e end-second ]; do sleep 0.02; done';
-    // Its parents are usually gone before the sampler first looks, at 20 ms; if not, the task is known and it dies sooner.
+    // Its parents are usually gone before the sampler first looks, at 50 ms; if not, the task is known and it dies sooner.
     const second = await driver.startAndAwait(daemon, 'up');
     const child = driver.number(second, 'child');
     await driver.run('touch end-second');

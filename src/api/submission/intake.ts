@@ -3,19 +3,19 @@
  *
  * Owns the batch that is being filled, and the edges whose children are yet to come; not the stream, which is read only
  * as fast as batches become durable.
- * 1. Memory is bounded by one batch, and by `2 * submitTasksMax` edges that wait.
+ * 1. Memory is bounded by one batch, and by `submitEdgesMax` edges that wait.
  * 2. What comes before a line that is refused is durable when the refusal is answered.
  * 3. A batch is never cut between a task and the edges right behind it.
  */
 import { Compile } from 'typebox/compile';
 import type { Reply } from '../../controller/messages.ts';
 import { assert, DroverError } from '../../model/errors.ts';
-import { commandBytesMax, ndjsonBatchCharactersMax, submitTasksMax } from '../../model/limits.ts';
+import { commandBytesMax, ndjsonBatchCharactersMax, submitEdgesMax, submitTasksMax } from '../../model/limits.ts';
 import { EdgeSpec, type TaskBatch, TaskSpec } from '../../protocol/spec.ts';
 import { refusalOf } from '../validation.ts';
 import type { Line } from './lines.ts';
 
-const edgesMax = 2 * submitTasksMax;
+const edgesMax = submitEdgesMax;
 
 interface WaitingEdge {
   readonly line: number;
