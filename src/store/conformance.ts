@@ -335,6 +335,27 @@ const definitions: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'edges come back in the order of their writing, however many come at once',
+    run(place) {
+      const kinds = ['success', 'any', 'failure'] as const;
+      const changes = Array.from({ length: 1_000 }, (_, at): Change => {
+        if (at % 300 === 299) return { type: 'edge-removed', parent: taskId(at), child: taskId(at + 1) };
+        return { type: 'edges-added', edges: edges([at + 1, at + 1], [at + 2, at + 5], kinds[at % 3] ?? 'any') };
+      });
+      const rows = changes.map((change) => {
+        if (change.type === 'edges-added') return { type: 'added', edges: change.edges };
+        const { parent, child } = change as Extract<Change, { readonly type: 'edge-removed' }>;
+        return { type: 'removed', parent, child };
+      });
+      const batches = [changes.slice(0, 3), changes.slice(3, 700), changes.slice(700)];
+      return committed(
+        place,
+        batches.map((some) => batchOf({ changes: some })),
+        async (reader) => assert.deepEqual(await all(reader.edgeRows()), rows),
+      );
+    },
+  },
+  {
     name: 'edges come back in the order of their writing, removed ones as removed',
     run(place) {
       const one = edges([1, 1], [2, 9], 'success');

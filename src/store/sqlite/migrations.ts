@@ -89,6 +89,8 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (attempt, metric, number)
   ) WITHOUT ROWID;
   `,
+  // Many edges in one row, whose own columns then say nothing.
+  'ALTER TABLE edge ADD COLUMN pack BLOB',
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

@@ -22,7 +22,7 @@ import {
   attemptRow,
   type Columns,
   definitionRow,
-  edgeRow,
+  edgesOf,
   outputPiece,
   seedRun,
   taskRow,
@@ -33,6 +33,8 @@ import {
 } from './rows.ts';
 import { reading } from './transaction.ts';
 
+/** A row may be a pack of many. */
+const edgeChunkRows = 256;
 const chunkRows = 10_000;
 /** A row of `run` stands for up to thousands of tasks. */
 const chunkRuns = 100;
@@ -73,8 +75,10 @@ export class SqliteReader implements Reader {
     return this.#chunks('run', 'first', seedRun, chunkRuns);
   }
 
-  edgeRows(): AsyncIterable<readonly EdgeRow[]> {
-    return this.#chunks('edge', 'id', edgeRow);
+  async *edgeRows(): AsyncIterable<readonly EdgeRow[]> {
+    for await (const rows of this.#chunks('edge', 'id', edgesOf, edgeChunkRows)) {
+      for (const edges of rows) yield edges;
+    }
   }
 
   taskRows(): AsyncIterable<readonly TaskRow[]> {

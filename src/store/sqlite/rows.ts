@@ -26,6 +26,8 @@ import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, OutputPiece, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
 
+import { unpackEdges } from './edge-packs.ts';
+
 type Values = SQLInputValue[];
 /** A row as node:sqlite gives it; each function below knows the types of its table. */
 export type Columns = SQLOutputValue[];
@@ -203,13 +205,14 @@ export function edgeValues(row: EdgeRow, into: Values): void {
   into.push(parents.from, parents.to, children.from, children.to, codeOf(edgeKinds, after));
 }
 
-export function edgeRow(columns: Columns): EdgeRow {
-  const [, parentFrom, parentTo, childFrom, childTo, kind] = columns as [
-    ...[id: number, parentFrom: TaskId, parentTo: TaskId, childFrom: TaskId, childTo: TaskId, kind: number | null],
-  ];
-  if (kind === null) return { type: 'removed', parent: parentFrom, child: childFrom };
+/** One, or those of a pack. */
+export function edgesOf(columns: Columns): EdgeRow[] {
+  type Row = [number, TaskId, TaskId, TaskId, TaskId, number | null, Uint8Array | null];
+  const [, parentFrom, parentTo, childFrom, childTo, kind, pack] = columns as Row;
+  if (pack !== null) return unpackEdges(pack);
+  if (kind === null) return [{ type: 'removed', parent: parentFrom, child: childFrom }];
   const ranges = { parents: { from: parentFrom, to: parentTo }, children: { from: childFrom, to: childTo } };
-  return { type: 'added', edges: { ...ranges, after: edgeKinds[kind] as (typeof edgeKinds)[number] } };
+  return [{ type: 'added', edges: { ...ranges, after: edgeKinds[kind] as (typeof edgeKinds)[number] } }];
 }
 
 export function outputValues({ attempt, stream, offset, length, file, position }: OutputPiece, into: Values): void {

@@ -13,6 +13,7 @@ import type { Batch, EdgeRow, OutputPiece, UsageSample } from '../store.ts';
 import { strideAt, superfluousAt } from '../thinning.ts';
 import { Bulk } from './bulk.ts';
 import { CommandTexts } from './command-texts.ts';
+import { packEdges, packEdgesMax } from './edge-packs.ts';
 import {
   answerValues,
   attemptValues,
@@ -33,6 +34,7 @@ const statements = {
   text: 'INSERT INTO text (hash, body) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING',
   spec: 'INSERT INTO workflow_spec SELECT ?, ?, id FROM text WHERE hash = ?',
   run: 'INSERT INTO run VALUES (?, ?, ?, ?)',
+  edges: 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, pack) VALUES (0, 0, 0, 0, ?)',
   history: 'INSERT INTO history VALUES (?, ?, ?, ?)',
   sampleNumber: 'SELECT max(number) AS last FROM usage_sample WHERE attempt = ? AND metric = ?',
   sample: 'INSERT INTO usage_sample VALUES (?, ?, ?, ?, ?)',
@@ -119,7 +121,11 @@ export class SqliteWriter {
         edges.push({ type: 'removed', parent: change.parent, child: change.child });
       }
     }
-    this.#tables.edge.write(edges);
+    let at = 0;
+    for (; at + packEdgesMax <= edges.length; at += packEdgesMax) {
+      this.#statements.edges.run(packEdges(edges.slice(at, at + packEdgesMax)));
+    }
+    this.#tables.edge.write(edges.slice(at));
   }
 
   /** Who may ask, and what was answered. */
