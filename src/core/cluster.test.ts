@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { check, command, edge, Herd, join } from '../../test/core/herd.ts';
 import { workflowId } from '../model/ids.ts';
+import { prefetchMs } from '../model/limits.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { addContinuations, removeContinuations } from './task/dependencies.ts';
 import { retryTask } from './task/retrying.ts';
@@ -511,10 +512,10 @@ describe('scheduling', () => {
     expect(herd.states(w)).toEqual(['launched', 'launched', 'launched', 'queued', 'queued']);
   });
 
-  it('sends ahead about 100 ms of work once it is known', () => {
+  it('sends ahead what takes `prefetchMs`, once it is known how much that is', () => {
     const herd = new Herd(2);
     const worker = [...herd.cluster.workers.values()][0];
-    if (worker !== undefined) worker.averageMs = 50;
+    if (worker !== undefined) worker.averageMs = prefetchMs / 2;
     const w = herd.submit(Array.from({ length: 20 }, () => command));
     herd.launch();
     expect(herd.cluster.workflow(w).count('launched')).toBe(6);

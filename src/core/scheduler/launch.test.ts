@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { command, Herd } from '../../../test/core/herd.ts';
 import { type WorkerId, type WorkflowId, workerId } from '../../model/ids.ts';
+import { prefetchMs } from '../../model/limits.ts';
 import type { WorkerRecord } from '../worker.ts';
 
 const commands = (count: number) => Array.from({ length: count }, () => command);
@@ -28,7 +29,7 @@ describe('launching', () => {
 
   it('sends work ahead of slots by how long tasks take, but nothing of a workflow that fails fast', () => {
     const bench = new Bench(2);
-    bench.worker(workerId(1)).averageMs = 50;
+    bench.worker(workerId(1)).averageMs = prefetchMs / 2;
     const hasty = bench.submit(commands(10), [], { failFast: true });
     const patient = bench.submit(commands(10));
     bench.launch();
