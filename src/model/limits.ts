@@ -6,7 +6,7 @@ export const commitRowsMax = 10_000;
  * While workers have more than they can run, what they say may wait for so long: a turn costs about the same for one
  * message and for a hundred. A fraction of the time that is sent ahead.
  */
-export const turnPauseMs = 100;
+export const turnPauseMs = 50;
 /** Tasks of one submission request; the client cuts its stream into these. */
 export const submitTasksMax = 4_000;
 /** Edges of one submission request, each a row: a turn of so many still takes less than a heartbeat's patience. */
@@ -69,13 +69,13 @@ export const usageSamplesMax = 512;
 /** Samples in one report. */
 export const reportSamplesMax = 100;
 /** Work sent ahead of free slots, measured in time, and capped in count. */
-export const prefetchMs = 250;
+export const prefetchMs = 100;
 export const prefetchMax = 2_048;
 /** Of that, what the spawner has beyond its slots, so that a free slot waits for nobody. */
-export const startAheadMs = 60;
+export const startAheadMs = 40;
 export const startAheadMax = 512;
 /** How long ends wait for others before the controller is told, while its worker has enough to start. */
-export const reportWaitMs = 40;
+export const reportWaitMs = 20;
 /** What was sent ahead and has not begun by then is taken back if there is room elsewhere; looked for as often. */
 export const overdueMs = 1_000;
 

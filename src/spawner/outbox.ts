@@ -17,7 +17,7 @@ export type OutboxOptions = {
 };
 
 /** A fraction of what the worker sends ahead. Each frame wakes the worker, which costs as much as many messages. */
-const WAIT_MS = 20;
+const WAIT_MS = 15;
 
 export class Outbox {
   private readonly stream: Writable;
