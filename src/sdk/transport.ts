@@ -116,12 +116,12 @@ export class Transport {
   }
 
   post(path: string, content: unknown = {}, waitMs = 0): Promise<Reply> {
-    return this.request({ method: 'POST', path, content: JSON.stringify(content), msMax: answerMsMax + waitMs });
+    return this.change('POST', path, content, waitMs);
   }
 
   /** Asked once: it may have been made when no answer comes. */
-  change(method: 'POST' | 'PATCH', path: string, content: unknown): Promise<Reply> {
-    return this.request({ method, path, content: JSON.stringify(content) });
+  change(method: 'POST' | 'PATCH', path: string, content: unknown, waitMs = 0): Promise<Reply> {
+    return this.request({ method, path, content: JSON.stringify(content), msMax: answerMsMax + waitMs });
   }
 
   /** A change that does nothing when it is made again. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, it } from 'vitest';
 import { conformanceCases, type Place } from './conformance.ts';
 import { accessCases } from './conformance-access.ts';
+import { definitionCases } from './conformance-definitions.ts';
 import { MemoryDisk } from './memory/store.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 
@@ -28,5 +29,5 @@ describe.each([
   ['memory', memoryPlace],
   ['SQLite', sqlitePlace],
 ])('the %s store', (_, placeOf) => {
-  for (const { name, run } of [...conformanceCases, ...accessCases]) it(name, () => run(placeOf()));
+  for (const { name, run } of [...conformanceCases, ...definitionCases, ...accessCases]) it(name, () => run(placeOf()));
 });

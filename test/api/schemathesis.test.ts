@@ -1,6 +1,6 @@
 /**
  * Schemathesis against a real controller, where it is installed (`pip install schemathesis`): it makes requests up from
- * the OpenAPI document, by ways of its own. Its credentials go by a file, since arguments can be seen by everybody.
+ * the OpenAPI document, by ways of its own. Its token goes by the environment, since arguments can be seen by everybody.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

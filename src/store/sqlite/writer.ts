@@ -2,7 +2,6 @@
  * Writes batches, each in one transaction. Statements are prepared once; rows go in the order of their ids.
  * Owns: the numbering of history. Does not own: the connection.
  */
-import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Change } from '../../core/change.ts';
 import type { WorkflowId } from '../../model/ids.ts';
@@ -12,7 +11,6 @@ import { encodeSeeds } from '../seeds.ts';
 import type { Batch, EdgeRow, OutputPiece, UsageSample } from '../store.ts';
 import { strideAt, superfluousAt } from '../thinning.ts';
 import { Bulk } from './bulk.ts';
-import { CommandTexts } from './command-texts.ts';
 import { packEdges, packEdgesMax } from './edge-packs.ts';
 import {
   answerValues,
@@ -26,13 +24,13 @@ import {
   workerValues,
   workflowValues,
 } from './rows.ts';
+import { Texts } from './texts.ts';
 import { transaction } from './transaction.ts';
 
 const statements = {
   outputFile: `INSERT INTO output_file VALUES (?, ?)
     ON CONFLICT (file) DO UPDATE SET length = max(length, excluded.length)`,
-  text: 'INSERT INTO text (hash, body) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING',
-  spec: 'INSERT INTO workflow_spec SELECT ?, ?, id FROM text WHERE hash = ?',
+  spec: 'INSERT INTO workflow_spec VALUES (?, ?, ?)',
   run: 'INSERT INTO run VALUES (?, ?, ?, ?)',
   edges: 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, pack) VALUES (0, 0, 0, 0, ?)',
   history: 'INSERT INTO history VALUES (?, ?, ?, ?)',
@@ -48,7 +46,7 @@ const statements = {
 type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
 
 /** Replacing is the fastest way to write a row of a table without indices, be it there or not. */
-const tablesOf = (database: DatabaseSync, commands: CommandTexts) => ({
+const tablesOf = (database: DatabaseSync, texts: Texts) => ({
   workflow: new Bulk(database, 'INSERT OR REPLACE INTO workflow', 10, workflowValues),
   task: new Bulk(database, 'INSERT OR REPLACE INTO task', 12, taskValues),
   attempt: new Bulk(database, 'INSERT OR REPLACE INTO attempt', 14, attemptValues),
@@ -58,7 +56,7 @@ const tablesOf = (database: DatabaseSync, commands: CommandTexts) => ({
     database,
     'INSERT INTO definition',
     6,
-    definitionValues((text) => commands.idOf(text)),
+    definitionValues((command) => texts.ofCommand(command)),
   ),
   edge: new Bulk(database, 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind)', 5, edgeValues),
   token: new Bulk(database, 'INSERT OR REPLACE INTO token', 7, tokenValues),
@@ -68,6 +66,7 @@ const tablesOf = (database: DatabaseSync, commands: CommandTexts) => ({
 export class SqliteWriter {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
+  readonly #texts: Texts;
   readonly #tables: ReturnType<typeof tablesOf>;
   #lastChange: number;
 
@@ -76,7 +75,8 @@ export class SqliteWriter {
     this.#statements = Object.fromEntries(
       Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]),
     ) as Statements;
-    this.#tables = tablesOf(database, new CommandTexts(database));
+    this.#texts = new Texts(database);
+    this.#tables = tablesOf(database, this.#texts);
     this.#lastChange = (database.prepare('SELECT max(last) AS last FROM history').get()?.last ?? 0) as number;
   }
 
@@ -103,10 +103,7 @@ export class SqliteWriter {
 
   /** Workflows of one user mostly have one environment: it is kept once. */
   #writeSpec(workflow: WorkflowId, { env, ...spec }: WorkflowSpec): void {
-    const body = JSON.stringify(env);
-    const hash = createHash('sha256').update(body).digest();
-    this.#statements.text.run(hash, body);
-    this.#statements.spec.run(workflow, JSON.stringify(spec), hash);
+    this.#statements.spec.run(workflow, JSON.stringify(spec), this.#texts.keep(JSON.stringify(env)));
   }
 
   /** What is added to and never changed has no rows but these. */
