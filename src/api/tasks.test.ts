@@ -17,7 +17,7 @@ afterEach(() => controller.close());
 const submit = (...tasks: object[]) =>
   call('POST', 'workflows', { spec: plainSpec, batch: { tasks, edges: [] } }).then(({ body }) => body.id as string);
 
-const needs = { cores: 2.5, memoryBytes: 1e9, gpus: 1, runtimeMs: 60_000, custom: { licences: 3 } };
+const needs = { cpus: 2.5, memoryBytes: 1e9, gpus: 1, runtimeMs: 60_000, pools: { licences: 3 } };
 
 describe('what is said of a task beside its command', () => {
   it('is kept and returned', async () => {
@@ -38,7 +38,7 @@ describe('what is said of a task beside its command', () => {
     { resources: { gpus: 0.5 } },
     { resources: { runtimeMs: 0 } },
     { resources: { memory: 1 } },
-    { resources: { custom: { licences: -1 } } },
+    { resources: { pools: { licences: -1 } } },
     { expectedDurationMs: 0 },
     { priority: 1_001 },
     { priority: 0.5 },

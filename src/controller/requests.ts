@@ -16,6 +16,7 @@ import {
 import { DroverError } from '../model/errors.ts';
 import { taskId, type WorkflowId } from '../model/ids.ts';
 import { commandBytesMax, commitRowsMax, environmentBytesMax } from '../model/limits.ts';
+import type { Need } from '../model/need.ts';
 import type { WorkflowState } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison } from '../protocol/views.ts';
@@ -23,6 +24,7 @@ import type { TaskDefinition, UsageSample } from '../store/store.ts';
 import type { HttpWorkers } from './http-workers.ts';
 import type { Effect, Reply, Request } from './messages.ts';
 import { kindOf } from './task-kind.ts';
+import { needOf, needOfTask } from './task-need.ts';
 import { steerTasks } from './task-steering.ts';
 import type { Tokens } from './tokens.ts';
 import { administer } from './worker-administration.ts';
@@ -146,7 +148,8 @@ function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Work
   }
   const { maxAttempts, failFast, open, onLost } = spec;
   const loss = onLost === undefined ? {} : { onLost };
-  const workflow = registerWorkflow(turn, { maxAttempts, failFast, open, adjusts: false, ...loss });
+  const need = spec.resources === undefined ? {} : { need: needOf(spec.resources) };
+  const workflow = registerWorkflow(turn, { maxAttempts, failFast, open, ...loss, ...need });
   collected.specs.push({ workflow, spec });
   return workflow;
 }
@@ -161,14 +164,17 @@ function checkCommands({ tasks }: TaskBatch): void {
   });
 }
 
-const seedsOf = ({ tasks }: TaskBatch): TaskSeed[] =>
+const seedsOf = ({ tasks }: TaskBatch, base: Need | undefined): TaskSeed[] =>
   tasks.map((spec) => ({
     kind: kindOf(spec),
+    ...seedNeed(needOfTask(spec, base)),
     ...(spec.held === undefined ? {} : { held: spec.held }),
     ...(spec.maxAttempts === undefined ? {} : { maxAttempts: spec.maxAttempts }),
     ...(spec.until === undefined ? {} : { until: spec.until }),
     ...(spec.priority === undefined ? {} : { priority: spec.priority }),
   }));
+
+const seedNeed = (need: Need | undefined): Pick<TaskSeed, 'need'> => (need === undefined ? {} : { need });
 
 function extend(
   { turn, collected }: RequestContext,
@@ -177,7 +183,7 @@ function extend(
   comparison?: Comparison,
 ): Reply {
   const { tasks, edges } = batch;
-  const seeds = seedsOf(batch);
+  const seeds = seedsOf(batch, turn.cluster.workflow(workflow).rules.need);
   const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges });
   tasks.forEach((spec, offset) => {
     collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });

@@ -3,6 +3,7 @@
  * Folding all changes of a store over an empty cluster gives the cluster that its rows give.
  */
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
+import type { Need } from '../model/need.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { EdgeKind, HaltMode, LossPolicy, WorkerKind, WorkflowState } from '../model/states.ts';
 import type { TaskEvent, TaskKind } from './task/view.ts';
@@ -14,7 +15,8 @@ export interface WorkflowRules {
   readonly maxAttempts: number;
   readonly failFast: boolean;
   readonly open: boolean;
-  readonly adjusts: boolean;
+  /** Of tasks that have none of their own. Absent: one slot of any worker. */
+  readonly need?: Need;
   /** Absent: requeue. */
   readonly onLost?: LossPolicy;
 }
@@ -26,6 +28,8 @@ export interface TaskSeed {
   readonly maxAttempts?: number;
   readonly until?: number;
   readonly priority?: number;
+  /** Absent: that of its workflow. */
+  readonly need?: Need;
 }
 
 /** Both ends included. */

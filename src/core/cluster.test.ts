@@ -129,7 +129,7 @@ describe('dependencies', () => {
 });
 
 describe('submissions that come at the same time', () => {
-  const rules = { maxAttempts: 1, failFast: false, open: false, adjusts: false };
+  const rules = { maxAttempts: 1, failFast: false, open: false };
 
   it('keep their edges to themselves, though their tasks have no consecutive ids', () => {
     const herd = new Herd();
@@ -348,7 +348,7 @@ describe('cancelling', () => {
   it('a workflow that is cancelled in the turn that closes it never runs', () => {
     const herd = new Herd();
     const w = herd.turn((turn) => {
-      const id = registerWorkflow(turn, { maxAttempts: 1, failFast: false, open: false, adjusts: false });
+      const id = registerWorkflow(turn, { maxAttempts: 1, failFast: false, open: false });
       extendWorkflow(turn, id, { seeds: [command, command], edges: [edge(1, 2)] });
       closeWorkflow(turn, id);
       cancelWorkflow(turn, id);
@@ -460,7 +460,7 @@ describe('runs', () => {
   it('B12: a definer that falls silent while registering leaves an aborted workflow', () => {
     const herd = new Herd();
     const w = herd.turn((turn) => {
-      const rules = { maxAttempts: 1, failFast: false, open: false, adjusts: false };
+      const rules = { maxAttempts: 1, failFast: false, open: false };
       const workflow = registerWorkflow(turn, rules);
       extendWorkflow(turn, workflow, { seeds: [command, command], edges: [] });
       return workflow;

@@ -24,11 +24,13 @@ import {
   type WorkerId,
   type WorkflowId,
 } from '../model/ids.ts';
+import { plainNeed } from '../model/need.ts';
 import { isEndedTask, isEndedWorkflow, type TaskState } from '../model/states.ts';
 import { type AttemptRecord, type AttemptRow, attemptRow, loadAttempt } from './attempt/record.ts';
 import type { Change, Edges } from './change.ts';
 import { Heap } from './columns.ts';
 import { edgeStatus, Graph, isTelling } from './graph.ts';
+import { adjustable, Needs } from './resources/needs.ts';
 import { Rota } from './scheduler/rota.ts';
 import { TaskColumns, type TaskRow } from './task/columns.ts';
 import { firstState } from './task/table.ts';
@@ -48,6 +50,7 @@ export interface DirtyRows {
 
 export class Cluster {
   readonly tasks = new TaskColumns();
+  readonly needs = new Needs();
   readonly graph = new Graph();
   readonly workflows = new Map<WorkflowId, WorkflowRecord>();
   /** Live ones, and lost ones whose worker may still speak up. */
@@ -106,7 +109,8 @@ export class Cluster {
 
   /** What the task's table decides on. A task that has ended and may wait again gets its edges counted anew. */
   taskView(task: TaskId): TaskView {
-    const view = this.tasks.view(task, this.workflow(this.tasks.workflow(task)).rules);
+    const { rules } = this.workflow(this.tasks.workflow(task));
+    const view = this.tasks.view(task, rules, adjustable(this.needs.get(this.tasks.need(task))));
     const mayWaitAgain = view.state === 'failed' || view.state === 'cancelled';
     return mayWaitAgain ? { ...view, pending: this.#countPending(task) } : view;
   }
@@ -368,7 +372,8 @@ export class Cluster {
     this.graph.reserve(first + seeds.length);
     seeds.forEach((seed, offset) => {
       const task = taskId(first + offset);
-      this.tasks.add(task, id, firstIndex + offset, seed, workflow.rules.maxAttempts);
+      const need = this.needs.number(seed.need ?? workflow.rules.need ?? plainNeed);
+      this.tasks.add(task, id, firstIndex + offset, seed, workflow.rules.maxAttempts, need);
       workflow.counted('registering', 1, seed.kind);
       if (seed.until !== undefined) this.deadlines.push(seed.until, task);
     });

@@ -35,6 +35,14 @@ export const tagNameBytesMax = 100;
 export const tagValueBytesMax = 1_000;
 /** Resources of one task beyond those that have fields of their own. */
 export const customResourcesMax = 32;
+/** The smallest part of a processor that a task can ask for. */
+export const cpusMin = 0.001;
+export const fallbacksMax = 8;
+export const scaleValuesMax = 64;
+/** Placeholders of a template, arguments of a workflow. */
+export const argumentsMax = 64;
+/** Limits of one workflow on how many tasks of a template, or with a tag, run at a time. */
+export const concurrencyLimitsMax = 256;
 
 /** One WebSocket frame of control messages. A single command may exceed it; then the frame holds that one alone. */
 export const frameBytesMax = 256 * 1024;

@@ -1,9 +1,15 @@
+import type { Exhaustible } from './need.ts';
+
 /** How an attempt can end. Both sides of the wire speak of it. */
 export type Outcome =
   | { readonly kind: 'succeeded' }
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'signalled'; readonly signal: number }
-  | { readonly kind: 'resource'; readonly resource: 'memory' | 'runtime' }
+  /**
+   * Killed by its worker for using more than it asked for. `by`: not for that, but by its definer's timeout, or by the
+   * machine itself, which ran out of memory.
+   */
+  | { readonly kind: 'resource'; readonly resource: Exhaustible; readonly by?: 'timeout' | 'machine' }
   | { readonly kind: 'lost'; readonly what: 'worker' | 'cylinder' }
   | { readonly kind: 'never-started'; readonly why: NeverStarted; readonly message: string }
   /** Ended because it was told to; `code` or `signal` unless KILL was needed. */

@@ -1,16 +1,24 @@
 /** What a definer says of a workflow and of its tasks: one schema is type, validator and documentation. */
 import { type Static, Type } from 'typebox';
 import {
+  argumentsMax,
   attemptsPerTaskMax,
+  commandBytesMax,
+  concurrencyLimitsMax,
+  cpusMin,
   customResourcesMax,
+  fallbacksMax,
   nameBytesMax,
   priorityMax,
+  scaleValuesMax,
+  slotsMax,
   submitEdgesMax,
   submitTasksMax,
   tagNameBytesMax,
   tagsMax,
   tagValueBytesMax,
   terminationMsMax,
+  workflowTasksMax,
 } from '../model/limits.ts';
 import { edgeKinds, lossPolicies } from '../model/states.ts';
 import { oneOf } from './schema.ts';
@@ -18,6 +26,66 @@ import { oneOf } from './schema.ts';
 const durationMs = Type.Integer({ minimum: 1, maximum: 10 * 366 * 86_400_000 });
 const path = Type.String({ minLength: 1, maxLength: 4096 });
 const attempts = Type.Integer({ minimum: 1, maximum: attemptsPerTaskMax });
+
+const amount = Type.Number({ minimum: 0 });
+const count = Type.Integer({ minimum: 0 });
+const label = Type.String({ minLength: 1, maxLength: tagNameBytesMax });
+export const Amounts = Type.Record(label, amount, { maxProperties: customResourcesMax });
+
+const factor = Type.Number({ exclusiveMinimum: 1, maximum: 1000 });
+const scale = Type.Union([
+  factor,
+  Type.Array(Type.Number({ exclusiveMinimum: 0 }), { minItems: 1, maxItems: scaleValuesMax }),
+]);
+
+/** What one attempt needs. */
+export const Resources = Type.Object(
+  {
+    /** A fraction of one is fine; 1 when absent. */
+    cpus: Type.Optional(Type.Number({ minimum: cpusMin, maximum: slotsMax })),
+    memoryBytes: Type.Optional(count),
+    gpus: Type.Optional(count),
+    /** Its walltime: an attempt that takes longer is ended, and the next one gets more. */
+    runtimeMs: Type.Optional(durationMs),
+    /** Of what its worker has a limited amount of, by a name of the user's own. */
+    pools: Type.Optional(Amounts),
+    /** Of what there is a limited amount of for all workers together, such as licences. */
+    limits: Type.Optional(Amounts),
+    /** Which workers may run it: those that have this queue. */
+    queue: Type.Optional(label),
+    /** Queues to go to, one after the other, when it needs more than the largest worker of its queue has. */
+    fallbacks: Type.Optional(Type.Array(label, { maxItems: fallbacksMax })),
+    /** How the next attempt's memory or walltime grows: by a factor, or to the next of these values (bytes, ms). */
+    scales: Type.Optional(
+      Type.Object({ memory: Type.Optional(scale), runtime: Type.Optional(scale) }, { additionalProperties: false }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Resources = Static<typeof Resources>;
+
+/** Labels of the user's own, to find tasks by. */
+export const Tags = Type.Record(label, Type.String({ maxLength: tagValueBytesMax }), { maxProperties: tagsMax });
+export type Tags = Static<typeof Tags>;
+
+/** Values of a template's placeholders, or of a workflow's arguments. */
+export const Arguments = Type.Record(label, Type.String({ maxLength: commandBytesMax }), {
+  maxProperties: argumentsMax,
+});
+export type Arguments = Static<typeof Arguments>;
+
+const most = Type.Integer({ minimum: 0, maximum: workflowTasksMax });
+export const Concurrency = Type.Object(
+  {
+    workflow: Type.Optional(most),
+    templates: Type.Optional(Type.Record(label, most, { maxProperties: concurrencyLimitsMax })),
+    tags: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[^=]+=' }), most, { maxProperties: concurrencyLimitsMax }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type Concurrency = Static<typeof Concurrency>;
 
 export const WorkflowSpec = Type.Object(
   {
@@ -36,6 +104,15 @@ export const WorkflowSpec = Type.Object(
     failFast: Type.Boolean(),
     /** For a task whose worker was lost; tried again when absent. */
     onLost: Type.Optional(oneOf(lossPolicies)),
+    /** What each attempt needs, unless its task says otherwise. */
+    resources: Type.Optional(Resources),
+    /** How many tasks run at a time: of all of it, of a template, of those with a tag (`name=value`). 0 pauses them. */
+    concurrency: Type.Optional(Concurrency),
+    /** With its name, which workflow it is: one with the same is attached to, or resumed. */
+    args: Type.Optional(Arguments),
+    /** A digest of its tasks and edges, by whoever compiled them: two with the same arguments must have the same. */
+    graph: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
+    attributes: Type.Optional(Tags),
     /** Tasks may be added while it runs. */
     open: Type.Boolean(),
     /** Plain files of each task's output go there, on the machine where it runs. */
@@ -47,29 +124,6 @@ export const WorkflowSpec = Type.Object(
   { additionalProperties: false },
 );
 export type WorkflowSpec = Static<typeof WorkflowSpec>;
-
-const amount = Type.Number({ minimum: 0 });
-const count = Type.Integer({ minimum: 0 });
-const label = Type.String({ minLength: 1, maxLength: tagNameBytesMax });
-
-/** What one attempt needs. Kept and returned; not reckoned with yet. */
-export const Resources = Type.Object(
-  {
-    cores: Type.Optional(amount),
-    memoryBytes: Type.Optional(count),
-    gpus: Type.Optional(count),
-    /** How long it may take, as far as whoever places it is concerned; `timeoutMs` is what ends it. */
-    runtimeMs: Type.Optional(durationMs),
-    /** Whatever else there is a limited amount of, by a name of the user's own. */
-    custom: Type.Optional(Type.Record(label, amount, { maxProperties: customResourcesMax })),
-  },
-  { additionalProperties: false },
-);
-export type Resources = Static<typeof Resources>;
-
-/** Labels of the user's own, to find tasks by. */
-export const Tags = Type.Record(label, Type.String({ maxLength: tagValueBytesMax }), { maxProperties: tagsMax });
-export type Tags = Static<typeof Tags>;
 
 /** The higher, the sooner. Kept and returned; not obeyed yet. */
 export const Priority = Type.Integer({ minimum: -priorityMax, maximum: priorityMax });
@@ -95,6 +149,10 @@ export const TaskSpec = Type.Object(
     resources: Type.Optional(Resources),
     expectedDurationMs: Type.Optional(durationMs),
     tags: Type.Optional(Tags),
+    /** Which template it was made of, and with which values. */
+    template: Type.Optional(label),
+    args: Type.Optional(Arguments),
+    attributes: Type.Optional(Tags),
   },
   { additionalProperties: false },
 );

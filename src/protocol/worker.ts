@@ -8,15 +8,16 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { DroverError } from '../model/errors.ts';
 import { frameBytesAccepted, frameBytesMax, messagesPerFrameMax, slotsMax } from '../model/limits.ts';
+import { exhaustibles } from '../model/need.ts';
 import { neverStartedWhys, type Outcome } from '../model/outcome.ts';
 import { outputStreams } from '../model/states.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import { Repeats } from './repeats.ts';
 import { oneOf } from './schema.ts';
-import { WorkflowSpec } from './spec.ts';
+import { Amounts, WorkflowSpec } from './spec.ts';
 
 /** Rises with any change that an older peer would misread. */
-export const workerProtocolVersion = 3;
+export const workerProtocolVersion = 4;
 
 export const controlPath = '/worker/v1/control';
 export const outputPath = '/worker/v1/output';
@@ -38,12 +39,27 @@ export const WorkerIdentity = Type.Object({
 });
 export type WorkerIdentity = Static<typeof WorkerIdentity>;
 
+/** What it has besides slots; a slot is a processor. */
+export const WorkerCapacity = Type.Object({
+  queue: token,
+  memoryBytes: Type.Optional(count),
+  gpus: Type.Optional(count),
+  pools: Type.Optional(Amounts),
+  /** When it will end by itself: nothing that may take longer is placed here. */
+  endsAt: Type.Optional(time),
+});
+export type WorkerCapacity = Static<typeof WorkerCapacity>;
+
 const outcome = Type.Unsafe<Outcome>(
   Type.Union([
     Type.Object({ kind: Type.Literal('succeeded') }),
     Type.Object({ kind: Type.Literal('exited'), code: Type.Integer({ minimum: 1, maximum: 255 }) }),
     Type.Object({ kind: Type.Literal('signalled'), signal: Type.Integer({ minimum: 1, maximum: 128 }) }),
-    Type.Object({ kind: Type.Literal('resource'), resource: oneOf(['memory', 'runtime']) }),
+    Type.Object({
+      kind: Type.Literal('resource'),
+      resource: oneOf(exhaustibles),
+      by: Type.Optional(oneOf(['timeout', 'machine'])),
+    }),
     Type.Object({ kind: Type.Literal('lost'), what: oneOf(['worker', 'cylinder']) }),
     Type.Object({ kind: Type.Literal('never-started'), why: oneOf(neverStartedWhys), message: Type.String() }),
     Type.Object({
@@ -90,6 +106,7 @@ const heartbeat = Type.Object({
   beat: id,
   worker: WorkerIdentity,
   slots: Type.Integer({ minimum: 1, maximum: slotsMax }),
+  capacity: Type.Optional(WorkerCapacity),
   /** In what silence it lives on, by the timeouts that it was told last. */
   silenceMs: Type.Optional(count),
   /** The last that it had from a controller that was not in its initial wait. */
@@ -188,6 +205,16 @@ const refused = Type.Object({
   ...{ t: Type.Literal('refused'), instance: token, code: Type.String(), message: Type.String() },
 });
 const getRunning = Type.Object({ t: Type.Literal('get-running'), scheduler: token });
+/** What of its worker it takes while it runs, and may not exceed. */
+export const OrderNeed = Type.Object({
+  cpus: Type.Number({ exclusiveMinimum: 0 }),
+  memoryBytes: Type.Optional(count),
+  gpus: Type.Optional(count),
+  runtimeMs: Type.Optional(count),
+  pools: Type.Optional(Amounts),
+});
+export type OrderNeed = Static<typeof OrderNeed>;
+
 const orderOnWire = Type.Object({
   attempt: id,
   task: id,
@@ -199,6 +226,8 @@ const orderOnWire = Type.Object({
   name: Type.Optional(Type.String()),
   arrayIndex: Type.Optional(Type.Integer()),
   timeoutMs: Type.Optional(count),
+  /** Absent: one slot. */
+  need: Type.Optional(OrderNeed),
 });
 export type Order = Static<typeof orderOnWire> & { readonly command: string };
 const order = Type.Unsafe<Order>(orderOnWire);

@@ -19,7 +19,12 @@ export function batchOf({ rows, ...rest }: Contents): Batch {
 
 export const w1 = workflowId(1);
 export const k1 = workerId(1);
-export const rules = { maxAttempts: 3, failFast: false, open: true, adjusts: true };
+export const rules = {
+  maxAttempts: 3,
+  failFast: false,
+  open: true,
+  need: { queue: 'default', cpus: 1, memoryBytes: 100_000_000, runtimeMs: 1_000 },
+};
 export const command: TaskSeed = { kind: 'command' };
 
 export const workflowRow = (id: number, changed: Partial<WorkflowRow> = {}): WorkflowRow => ({

@@ -3,6 +3,7 @@
  * command, so that a run of thousands is a few bytes and a million tasks load in the time of a few hundred rows.
  */
 import type { TaskSeed } from '../core/change.ts';
+import { keyOf } from '../core/resources/needs.ts';
 
 type Group = [count: number, seed: TaskSeed];
 
@@ -26,4 +27,8 @@ const isSame = (a: TaskSeed, b: TaskSeed): boolean =>
   a.held === b.held &&
   a.maxAttempts === b.maxAttempts &&
   a.until === b.until &&
-  a.priority === b.priority;
+  a.priority === b.priority &&
+  isSameNeed(a.need, b.need);
+
+const isSameNeed = (a: TaskSeed['need'], b: TaskSeed['need']): boolean =>
+  a === b || (a !== undefined && b !== undefined && keyOf(a) === keyOf(b));

@@ -7,7 +7,7 @@ type TaskFailed = Extract<FromSpawner, { readonly t: 'failed' }>;
 
 /** A signal that we sent explains the end; an end by itself that came first is the task's own. */
 export function outcomeOfEnd({ exit, signal, signalled }: TaskEnded): Outcome {
-  if (signalled?.why === 'timeout') return { kind: 'resource', resource: 'runtime' };
+  if (signalled?.why === 'timeout') return { kind: 'resource', resource: 'runtime', by: 'timeout' };
   if (signalled !== undefined) {
     if (signalled.killed) return { kind: 'cancelled' };
     return {

@@ -337,7 +337,7 @@ describe('a worker', () => {
     expect(bench.worker.nextDeadline(bench.now)).toBeLessThanOrEqual(bench.now);
     expect(toSpawner(bench.step({ type: 'tick' }))).toMatchObject([{ t: 'kill', key: 1, why: 'timeout' }]);
     const end = bench.ended(1, { signal: 15, signalled: { why: 'timeout', killed: false } });
-    expect(outcomes(end)).toEqual([[1, { kind: 'resource', resource: 'runtime' }]]);
+    expect(outcomes(end)).toEqual([[1, { kind: 'resource', resource: 'runtime', by: 'timeout' }]]);
   });
 
   it('what could not be started is reported as such, and frees its slot', () => {

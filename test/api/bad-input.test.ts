@@ -65,7 +65,7 @@ it.each<[string, string, string, unknown, number, string, string]>([
     'negative resources',
     'POST',
     'workflows',
-    submission({ command: 'x', resources: { cores: -1 } }),
+    submission({ command: 'x', resources: { cpus: -1 } }),
     400,
     'bad-input',
     'must be >= 0',

@@ -35,7 +35,7 @@ beforeAll(async () => {
   client = new Client(controller.access);
   const tags = { model: 'x' };
   const tasks = [
-    { command: 'a', name: 'first', tags, resources: { cores: 1 }, expectedDurationMs: 5 },
+    { command: 'a', name: 'first', tags, resources: { cpus: 1 }, expectedDurationMs: 5 },
     { command: 'fail b' },
     { command: 'hang c' },
     ...Array.from({ length: 9 }, () => ({ command: 'd', held: true as const })),

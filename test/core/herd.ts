@@ -17,7 +17,7 @@ import type { Outcome } from '../../src/model/outcome.ts';
 import type { EdgeKind, TaskState, WorkerKind } from '../../src/model/states.ts';
 
 const succeeded: Outcome = { kind: 'succeeded' };
-const defaults: WorkflowRules = { maxAttempts: 1, failFast: false, open: false, adjusts: false };
+const defaults: WorkflowRules = { maxAttempts: 1, failFast: false, open: false };
 
 export const command: TaskSeed = { kind: 'command' };
 export const join: TaskSeed = { kind: 'join' };

@@ -18,6 +18,7 @@ import {
 } from '../../src/core/workflow/registration.ts';
 import { DroverError } from '../../src/model/errors.ts';
 import { type TaskId, taskId, type WorkflowId, workerId, workflowId } from '../../src/model/ids.ts';
+import { defaultQueue, type Need } from '../../src/model/need.ts';
 import type { Outcome } from '../../src/model/outcome.ts';
 import { edgeKinds } from '../../src/model/states.ts';
 
@@ -28,6 +29,9 @@ export interface Operation {
   readonly b: number;
   readonly c: number;
 }
+
+/** Runs out of what it asked for. */
+const hungry: Need = { queue: defaultQueue, cpus: 1, memoryBytes: 1_000, runtimeMs: 1_000 };
 
 type Act = (turn: Turn, picks: { a: number; b: number; c: number }) => void;
 
@@ -90,7 +94,12 @@ const extend: Act = (turn, { a, b, c }) => {
 const operations = {
   register: (turn, { a, b }) => {
     const open = a % 2 === 0;
-    registerWorkflow(turn, { maxAttempts: 1 + (b % 3), failFast: b % 5 === 0, open, adjusts: b % 2 === 0 });
+    registerWorkflow(turn, {
+      maxAttempts: 1 + (b % 3),
+      failFast: b % 5 === 0,
+      open,
+      ...(b % 2 === 0 ? { need: hungry } : {}),
+    });
   },
   extend,
   close: (turn, { a }) => closeWorkflow(turn, someWorkflow(turn, a)),

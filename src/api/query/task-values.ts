@@ -29,9 +29,9 @@ export const definitionValues: Readonly<Record<string, DefinitionValue>> = {
   command: ({ command }) => command,
   'tag.*': ({ tags }, member) => own(tags, member),
   expectedDuration: ({ expectedDurationMs }) => expectedDurationMs,
-  'requestedResources.cores': ({ resources }) => resources?.cores,
+  'requestedResources.cpus': ({ resources }) => resources?.cpus,
   'requestedResources.memory': ({ resources }) => resources?.memoryBytes,
   'requestedResources.gpus': ({ resources }) => resources?.gpus,
   'requestedResources.runtime': ({ resources }) => resources?.runtimeMs,
-  'requestedResources.custom.*': ({ resources }, member) => own(resources?.custom, member),
+  'requestedResources.pools.*': ({ resources }, member) => own(resources?.pools, member),
 };

@@ -5,6 +5,7 @@
  */
 import { type AttemptId, attemptId, type TaskId, type WorkflowId, workflowId } from '../../model/ids.ts';
 import { priorityMax } from '../../model/limits.ts';
+import type { Exhaustible } from '../../model/need.ts';
 import {
   type CancelReason,
   type Cause,
@@ -58,6 +59,8 @@ export class TaskColumns {
   readonly #notBefore = new Times();
   readonly #until = new Times();
   readonly #pending = new Integers();
+  /** The number of its need. */
+  readonly #need = new Integers();
   /** By state; follows every change of one. */
   readonly blocks = new StateBlocks();
   #size = 0;
@@ -67,7 +70,7 @@ export class TaskColumns {
     return this.#size;
   }
 
-  add(task: TaskId, workflow: WorkflowId, index: number, seed: TaskSeed, maxAttempts: number): void {
+  add(task: TaskId, workflow: WorkflowId, index: number, seed: TaskSeed, maxAttempts: number, need: number): void {
     this.#size = Math.max(this.#size, task);
     this.#workflow.set(task, workflow);
     this.#index.set(task, index);
@@ -84,6 +87,7 @@ export class TaskColumns {
     this.#notBefore.set(task, 0);
     this.#until.set(task, seed.until ?? Number.POSITIVE_INFINITY);
     this.#pending.set(task, 0);
+    this.#need.set(task, need);
   }
 
   has(task: TaskId): boolean {
@@ -146,6 +150,10 @@ export class TaskColumns {
     return this.#used[cause].get(task);
   }
 
+  need(task: TaskId): number {
+    return this.#need.get(task);
+  }
+
   pending(task: TaskId): number {
     return this.#pending.get(task);
   }
@@ -184,7 +192,7 @@ export class TaskColumns {
     }
   }
 
-  view(task: TaskId, { adjusts, onLost = 'requeue' }: Pick<WorkflowRules, 'adjusts' | 'onLost'>): TaskView {
+  view(task: TaskId, { onLost = 'requeue' }: Pick<WorkflowRules, 'onLost'>, adjusts: readonly Exhaustible[]): TaskView {
     const facts = {
       id: task,
       workflow: this.workflow(task),

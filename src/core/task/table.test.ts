@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { attemptId, taskId, workflowId } from '../../model/ids.ts';
+import { exhaustibles } from '../../model/need.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import {
   causes,
@@ -24,7 +25,7 @@ const facts = {
   pending: 0,
   used: { attempts: 0, resources: 0, lost: 0, 'never-started': 0 },
   maxAttempts: 3,
-  adjusts: true,
+  adjusts: exhaustibles,
   onLost: 'requeue' as LossPolicy,
   until: Number.POSITIVE_INFINITY,
   attemptNumber: 2,
@@ -42,7 +43,7 @@ function viewsIn(state: TaskState): TaskView[] {
     { ...facts, until: 5 },
     { ...facts, onLost: 'hold' as const },
     { ...facts, onLost: 'fail' as const },
-    { ...facts, adjusts: false, used: { attempts: 2, resources: 5, lost: 5, 'never-started': 10 } },
+    { ...facts, used: { attempts: 2, resources: 5, lost: 5, 'never-started': 10 } },
   ];
   return variants.flatMap((variant): TaskView[] => {
     switch (state) {

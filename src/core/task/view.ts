@@ -1,5 +1,6 @@
 /** What the task's table decides on: a tagged union, so that an illegal combination can't be written. */
 import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
+import type { Exhaustible } from '../../model/need.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import type { CancelReason, Cause, FailReason, LossPolicy } from '../../model/states.ts';
 
@@ -21,8 +22,8 @@ interface TaskFacts {
   readonly pending: number;
   readonly used: Used;
   readonly maxAttempts: number;
-  /** Whether running out of a resource raises it. */
-  readonly adjusts: boolean;
+  /** Resources that it asked for a certain amount of: running out of one raises it. */
+  readonly adjusts: readonly Exhaustible[];
   readonly onLost: LossPolicy;
   /** The latest start, in ms since the epoch; Infinity for none. */
   readonly until: number;
