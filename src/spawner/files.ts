@@ -53,7 +53,8 @@ export class TaskFiles {
   openOutput(output: OutputFile): OpenFile {
     const known = output.mode === 'reuse' ? this.kept.get(output.path) : undefined;
     if (known) {
-      if (known.isUsed) ftruncateSync(known.fd);
+      // If libc can't, Node can't either, and says why.
+      if (known.isUsed && !this.libc?.empty(known.fd)) ftruncateSync(known.fd);
       known.isUsed = false;
       known.users += 1;
       return known;

@@ -53,6 +53,8 @@ export type Libc = {
   lookAt(path: number): FileLook | undefined;
   /** What is open. */
   lookInto(fd: number): FileLook | undefined;
+  /** Whether a file was emptied. */
+  empty(fd: number): boolean;
   /** How many bytes were read to an address, or -1. */
   readAt(fd: number, to: number, length: number, position: number): number;
   /** A child that has ended, if any; `pid` -1 means any child. Never blocks. */
@@ -121,11 +123,13 @@ function bind(koffi: Koffi): Libc {
   const flock = lib.func('flock', 'int', ['int', 'int']);
   // Variadic in C; with integer arguments the calling conventions of x86-64 and arm64 Linux are the same.
   const fcntl = lib.func('fcntl', 'int', ['int', 'int', 'long']);
+  const ftruncate = lib.func('ftruncate', 'int', ['int', 'long']);
   const reap = bindReap(lib, addressOf);
   return {
     addressOf,
     ...bindSpawn(lib, addressOf),
     ...bindLooks(lib, addressOf),
+    empty: (fd) => ftruncate(fd, 0) === 0,
     readAt: lib.func('pread', 'long', ['int', 'uintptr_t', 'ulong', 'long']),
     reap,
     reapOrphans(spare) {
