@@ -48,7 +48,7 @@ function machinery(libc: Libc | undefined): Pick<SpawnerOptions, 'launcher' | 'k
   if (!libc?.becomeSubreaper()) return { launcher: new NodeLauncher(), kin: new GroupKin() };
   // The worker's lock, among others: a task that inherited it would hold it after the worker's death.
   for (const fd of readdirSync('/proc/self/fd').map(Number)) if (fd > 2) libc.closeOnExec(fd);
-  return { launcher: new PosixLauncher(libc), kin: new AdoptingKin() };
+  return { launcher: new PosixLauncher(libc), kin: new AdoptingKin(libc) };
 }
 
 process.on('uncaughtException', (error) => die(EXIT_BUG, error));

@@ -17,9 +17,10 @@ export class Repeats<Item extends object> {
       const before = items[at - 1];
       const shared = before === undefined ? [] : this.#names.filter((name) => item[name] === before[name]);
       if (shared.length === 0) return item;
-      const rest: Partial<Item> = { ...item };
-      for (const name of shared) delete rest[name];
-      return rest;
+      // JSON leaves out what is undefined; an object with deleted properties would be slow to write.
+      const rest: { [Name in keyof Item]?: Item[Name] | undefined } = { ...item };
+      for (const name of shared) rest[name] = undefined;
+      return rest as Partial<Item>;
     });
   }
 

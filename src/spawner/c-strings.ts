@@ -53,9 +53,24 @@ export class CStrings {
     return this.textAddress + start;
   }
 
+  /** Several at once: most texts are ASCII, and one write does for all of them. */
+  addStrings(strings: readonly string[]): number[] {
+    const joined = `${strings.join('\0')}\0`;
+    const start = this.used;
+    const bytes = this.text.write(joined, start);
+    const isAscii = bytes === joined.length;
+    this.used = start + bytes;
+    let next = this.textAddress + start;
+    return strings.map((text) => {
+      const address = next;
+      next += (isAscii ? text.length : Buffer.byteLength(text)) + 1;
+      return address;
+    });
+  }
+
   /** Where the next pointer will be: the address of an array that is about to be pushed. */
-  nextPointer(): { index: number; address: number } {
-    return { index: this.count, address: this.wordsAddress + this.count * POINTER_BYTES };
+  nextPointer(): number {
+    return this.wordsAddress + this.count * POINTER_BYTES;
   }
 
   pushPointer(address: number): void {

@@ -190,7 +190,7 @@ it('starts plain commands without bash in the environment of a terminal, with pr
   const output = { path: '/dev/null', mode: 'truncate' } as const;
   const task = { t: 'start', key: 1, env: 1, vars: ['DROVER_INDEX=1'], shell: '/bin/bash', cwd: '/' } as const;
   for (const command of ['/bin/true', 'true', 'sleep 0.01', 'echo hi', 'ls -l /']) {
-    const call = new DirectCalls().find({ ...task, command, stdout: output, stderr: output }, base);
+    const call = new DirectCalls(loadLibc()).find({ ...task, command, stdout: output, stderr: output }, base);
     expect(call?.argv).toEqual(command.split(' '));
     expect(call?.env.entries).toEqual(entries.filter((entry) => entry !== 'PS1=> '));
   }

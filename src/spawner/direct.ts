@@ -1,15 +1,19 @@
 /**
  * Decides whether a task can be started without its shell, and as what.
  * Owns two caches: which shells are bash, and the candidate paths of a program name in a PATH. Which
- * candidate is there is looked up every time, since an earlier task may just have installed it.
+ * candidate is there is looked up every time, since an earlier task may just have installed it. Tasks that follow each
+ * other are often alike, as those of an array: what was found out of the last command, directory and names of variables
+ * is kept as well.
  */
 
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { basename, normalize } from 'node:path';
+import type { Libc } from '../platform/node/libc.ts';
 import type { StartTask } from '../protocol/spawner.ts';
 import type { BaseEnvironment } from './environment.ts';
-import { mattersToBash } from './environment.ts';
-import { statIfAny } from './stat.ts';
+import { isShellVariable, mattersToBash } from './environment.ts';
+import { KnownPath } from './known-path.ts';
+import { nameOf, VariableNames } from './variable-names.ts';
 import { isBuiltin, plainWords } from './words.ts';
 
 export type DirectCall = {
@@ -22,22 +26,32 @@ export type DirectCall = {
 
 const CACHE_ENTRIES_MAX = 4_096;
 const EXECUTABLE_BY_ALL = 0o111;
+const { S_IFMT, S_IFREG } = constants;
 /** For the programs that stand in for built-ins: a PATH may lead to others of the same name, which bash passes over. */
 const SYSTEM_PATH = '/usr/bin:/bin';
 
 export class DirectCalls {
+  private readonly libc: Libc | undefined;
   private readonly bashPaths = new Map<string, boolean>();
-  private readonly candidates = new Map<string, readonly string[] | undefined>();
+  private readonly candidates = new Map<string, readonly KnownPath[] | undefined>();
+
+  private command: { text: string; words: readonly string[] | undefined } = { text: '', words: undefined };
+  private cwd = { path: '/', isPlain: true };
+  private readonly names = new VariableNames();
+
+  constructor(libc: Libc | undefined) {
+    this.libc = libc;
+  }
 
   /** undefined: the line goes to the shell. */
   find(task: StartTask, base: BaseEnvironment): DirectCall | undefined {
-    const argv = plainWords(task.command);
+    if (!this.isBash(task.shell) || !base.neutralForBash) return undefined;
+    if (task.command !== this.command.text) this.command = { text: task.command, words: plainWords(task.command) };
+    const argv = this.command.words;
     const program = argv?.[0];
     if (!argv || program === undefined) return undefined;
-    if (!this.isBash(task.shell) || !base.neutralForBash) return undefined;
-    // bash gives its program a PWD without `..`, `//` or a final `/`.
-    if (normalize(task.cwd) !== task.cwd || (task.cwd.endsWith('/') && task.cwd !== '/')) return undefined;
-    if (task.vars.some(mattersToBash)) return undefined;
+    if (task.cwd !== this.cwd.path) this.cwd = { path: task.cwd, isPlain: isPlainDirectory(task.cwd) };
+    if (!this.cwd.isPlain || this.doMatter(task.vars)) return undefined;
     const path = program.includes('/') ? program : this.lookUp(program, searchPathOf(program, task, base));
     if (path === undefined) return undefined;
     return { path, argv, env: base.passedByBash, additions: base.bashAdditions(path) };
@@ -52,12 +66,28 @@ export class DirectCalls {
     return this.bashPaths.get(shell) ?? false;
   }
 
+  /** Names that don't matter are remembered; of those that may, the values count as well. */
+  private doMatter(vars: readonly string[]): boolean {
+    if (this.names.areOf(vars)) return false;
+    if (vars.some(mattersToBash)) return true;
+    if (!vars.some((entry) => isShellVariable(nameOf(entry)))) this.names.learn(vars);
+    return false;
+  }
+
   private lookUp(program: string, searchPath: string | undefined): string | undefined {
     if (!searchPath) return undefined;
     const key = `${program}\0${searchPath}`;
-    if (!this.candidates.has(key)) remember(this.candidates, key, candidatePaths(program, searchPath));
-    return this.candidates.get(key)?.find(isExecutable);
+    if (!this.candidates.has(key)) {
+      const places = candidatePaths(program, searchPath)?.map((path) => new KnownPath(path, this.libc));
+      remember(this.candidates, key, places);
+    }
+    return this.candidates.get(key)?.find(isExecutable)?.path;
   }
+}
+
+/** bash gives its program a PWD without `..`, `//` or a final `/`. */
+function isPlainDirectory(path: string): boolean {
+  return normalize(path) === path && (path === '/' || !path.endsWith('/'));
 }
 
 function leadsToBash(shell: string): boolean {
@@ -77,12 +107,12 @@ function candidatePaths(program: string, searchPath: string): string[] | undefin
   return directories.map((directory) => (directory.endsWith('/') ? directory + program : `${directory}/${program}`));
 }
 
-function isExecutable(path: string): boolean {
-  const stats = statIfAny(path);
-  if (!stats?.isFile()) return false;
-  if ((stats.mode & EXECUTABLE_BY_ALL) === EXECUTABLE_BY_ALL) return true;
+function isExecutable(place: KnownPath): boolean {
+  const mode = place.look()?.mode ?? 0;
+  if ((mode & S_IFMT) !== S_IFREG) return false;
+  if ((mode & EXECUTABLE_BY_ALL) === EXECUTABLE_BY_ALL) return true;
   try {
-    accessSync(path, constants.X_OK);
+    accessSync(place.path, constants.X_OK);
     return true;
   } catch {
     return false;

@@ -1,15 +1,16 @@
 /**
  * Environments of tasks. A base is interned once; a task adds a few entries to it or replaces some.
  *
- * BaseEnvironment owns the C strings of its entries (where libc is there). Invariants:
+ * BaseEnvironment owns the block of C strings for its tasks (where libc is there). Invariants:
  *  1. a name occurs once, the last entry given wins;
  *  2. the C strings never move and live as long as the BaseEnvironment; a task copies pointers, not text.
  */
 
 import { isAbsolute } from 'node:path';
 import type { Libc } from '../platform/node/libc.ts';
-import { CStrings } from './c-strings.ts';
+import { EnvironmentBlock } from './environment-block.ts';
 import { statIfAny } from './stat.ts';
+import { nameOf } from './variable-names.ts';
 
 /**
  * Variables by which bash would run other code, look up programs elsewhere or change what the program sees:
@@ -32,7 +33,7 @@ type Native = Pick<Libc, 'addressOf' | 'hasLocale'>;
 export class BaseEnvironment {
   readonly entries: readonly string[];
   readonly indexOf: ReadonlyMap<string, number>;
-  readonly strings: CStrings | undefined;
+  private readonly block: EnvironmentBlock | undefined;
   private readonly native: Native | undefined;
   private neutral: boolean | undefined;
   private reduced: BaseEnvironment | undefined;
@@ -43,7 +44,13 @@ export class BaseEnvironment {
     this.entries = [...last.values()];
     this.indexOf = new Map([...last.keys()].map((name, index) => [name, index]));
     this.native = native;
-    this.strings = native && CStrings.pinned(this.entries, native.addressOf);
+    this.block = native && new EnvironmentBlock(this.entries, native.addressOf);
+  }
+
+  /** With these added, or in the place of its own: where the array for C is, until the next call. */
+  write(vars: readonly string[]): number {
+    if (!this.block) throw new Error('an environment of another launcher');
+    return this.block.write(vars, this.indexOf);
   }
 
   valueOf(name: string): string | undefined {
@@ -103,13 +110,8 @@ export function mattersToBash(entry: string): boolean {
   return name === '' || name === entry || isShellVariable(name);
 }
 
-function isShellVariable(name: string): boolean {
+export function isShellVariable(name: string): boolean {
   return SHELL_VARIABLE.test(name);
-}
-
-export function nameOf(entry: string): string {
-  const at = entry.indexOf('=');
-  return at < 0 ? entry : entry.slice(0, at);
 }
 
 function isDirectory(path: string): boolean {

@@ -9,6 +9,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { outputTailBytesMax } from '../model/limits.ts';
 import { descriptorLimit } from '../platform/node/descriptors.ts';
+import type { Libc } from '../platform/node/libc.ts';
 import type { OutputEnd, OutputFile } from '../protocol/spawner.ts';
 import { statIfAny } from './stat.ts';
 
@@ -35,10 +36,16 @@ const EMPTY: OutputEnd = { bytes: 0, tail: '' };
 
 export class TaskFiles {
   readonly devNull: number;
+  private readonly libc: Libc | undefined;
+  /** What is read comes here first; one read at a time. */
+  private readonly tail = Buffer.from(new ArrayBuffer(outputTailBytesMax));
+  private readonly tailAddress: number;
   private readonly fdMax = descriptorLimit() - SPARE_DESCRIPTORS;
   private readonly kept = new Map<string, OpenFile>();
 
-  constructor() {
+  constructor(libc: Libc | undefined) {
+    this.libc = libc;
+    this.tailAddress = libc?.addressOf(this.tail) ?? 0;
     this.devNull = openSync('/dev/null', 'r');
   }
 
@@ -46,7 +53,8 @@ export class TaskFiles {
   openOutput(output: OutputFile): OpenFile {
     const known = output.mode === 'reuse' ? this.kept.get(output.path) : undefined;
     if (known) {
-      if (known.isUsed) ftruncateSync(known.fd);
+      // If libc can't, Node can't either, and says why.
+      if (known.isUsed && !this.libc?.empty(known.fd)) ftruncateSync(known.fd);
       known.isUsed = false;
       known.users += 1;
       return known;
@@ -85,6 +93,38 @@ export class TaskFiles {
     closeIfUnused(file);
   }
 
+  /** What a task left in its file; nothing if it has become unreadable, as one of a server that went away. */
+  endOf(file: OpenFile): OutputEnd {
+    try {
+      file.isUsed = true;
+      const bytes = this.sizeOf(file);
+      file.isUsed = bytes > 0;
+      return bytes === 0 ? EMPTY : { bytes, tail: this.readTail(file, bytes) };
+    } catch {
+      return EMPTY;
+    }
+  }
+
+  private sizeOf(file: OpenFile): number {
+    return this.libc?.lookInto(file.fd)?.sizeBytes ?? fstatSync(file.fd).size;
+  }
+
+  /** By the descriptor, since a task may have renamed or removed the file. */
+  private readTail(file: OpenFile, size: number): string {
+    const reader = file.reader ?? openSync(`/proc/self/fd/${file.fd}`, 'r');
+    try {
+      const length = Math.min(size, outputTailBytesMax);
+      const got =
+        this.libc?.readAt(reader, this.tailAddress, length, size - length) ??
+        readSync(reader, this.tail, 0, length, size - length);
+      if (got < 0) throw new Error(`${file.path} can't be read`);
+      return this.tail.toString('base64', 0, got);
+    } finally {
+      if (file.kept && reader <= READER_FD_MAX) file.reader = reader;
+      else closeReader(file, reader);
+    }
+  }
+
   private open(path: string, flags: number): number {
     refuseFifo(path);
     const fd = openSync(path, flags, FILE_MODE);
@@ -103,31 +143,6 @@ export class TaskFiles {
       }
     }
     this.kept.set(file.path, file);
-  }
-}
-
-/** What a task left in its file; nothing if it has become unreadable, as one of a server that went away. */
-export function endOf(file: OpenFile): OutputEnd {
-  try {
-    file.isUsed = true;
-    const { size } = fstatSync(file.fd);
-    file.isUsed = size > 0;
-    if (size === 0) return EMPTY;
-    return { bytes: size, tail: readTail(file, size).toString('base64') };
-  } catch {
-    return EMPTY;
-  }
-}
-
-/** By the descriptor, since a task may have renamed or removed the file. */
-function readTail(file: OpenFile, size: number): Buffer {
-  const reader = file.reader ?? openSync(`/proc/self/fd/${file.fd}`, 'r');
-  try {
-    const tail = Buffer.allocUnsafe(Math.min(size, outputTailBytesMax));
-    return tail.subarray(0, readSync(reader, tail, 0, tail.length, size - tail.length));
-  } finally {
-    if (file.kept && reader <= READER_FD_MAX) file.reader = reader;
-    else closeReader(file, reader);
   }
 }
 

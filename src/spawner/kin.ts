@@ -10,6 +10,7 @@
  */
 
 import { openSync } from 'node:fs';
+import type { Libc } from '../platform/node/libc.ts';
 import {
   descendants,
   killTree,
@@ -62,16 +63,31 @@ export function spawnKeyValue(key: number): string {
   return spawnKeyPrefix() + key;
 }
 
+const NOBODY: readonly Member[] = [];
+/** For the many tasks that leave nothing behind. */
+const NONE = new Set<number>();
+const UNSEEN: readonly number[] = [];
+
 type Enrolled = {
   readonly member: Member;
-  readonly orphans: Set<number>;
-  readonly sessions: Set<number>;
+  orphans: Set<number>;
+  /** Beside that of its main process. */
+  sessions: Set<number>;
   /** Processes seen below the task when it was last looked at. */
   seen: readonly number[];
 };
 
+/**
+ * The kernel puts such a list together a page at a time: a read that brought less than half a page came to its end.
+ * That saves the second read, which would say so.
+ */
+const WHOLE_LIST_BYTES = 2_048;
+
 export class AdoptingKin implements Kin {
+  private readonly libc: Libc;
   private readonly childrenFile: number;
+  private readonly list = Buffer.from(new ArrayBuffer(WHOLE_LIST_BYTES));
+  private readonly listAddress: number;
   private readonly byKey = new Map<number, Enrolled>();
   private readonly byMain = new Map<number, Enrolled>();
   private readonly bySession = new Map<number, Enrolled>();
@@ -79,12 +95,14 @@ export class AdoptingKin implements Kin {
   private readonly byOrphan = new Map<number, Enrolled>();
   private readonly strays = new Map<number, Set<Enrolled>>();
 
-  constructor() {
+  constructor(libc: Libc) {
+    this.libc = libc;
+    this.listAddress = libc.addressOf(this.list);
     this.childrenFile = openSync(`/proc/self/task/${process.pid}/children`, 'r');
   }
 
   enrol(member: Member): void {
-    const enrolled = { member, orphans: new Set<number>(), sessions: new Set([member.pid]), seen: [] };
+    const enrolled = { member, orphans: NONE, sessions: NONE, seen: UNSEEN };
     this.byKey.set(member.key, enrolled);
     this.byMain.set(member.pid, enrolled);
     this.bySession.set(member.pid, enrolled);
@@ -93,9 +111,10 @@ export class AdoptingKin implements Kin {
   release(member: Member): void {
     const enrolled = this.find(member);
     this.byKey.delete(member.key);
+    if (this.bySession.get(member.pid) === enrolled) this.bySession.delete(member.pid);
     for (const session of enrolled.sessions)
       if (this.bySession.get(session) === enrolled) this.bySession.delete(session);
-    this.replaceSeen(enrolled, []);
+    this.replaceSeen(enrolled, UNSEEN);
     for (const [pid, candidates] of this.strays) {
       if (!candidates.delete(enrolled)) continue;
       const [last, another] = candidates;
@@ -119,16 +138,21 @@ export class AdoptingKin implements Kin {
       const owner = this.ownerByTag(pid);
       if (owner) this.adopt(pid, owner, undefined);
     }
-    const children = readAll(this.childrenFile);
     const expected = this.byMain.size + this.byOrphan.size + this.strays.size;
-    if (countPids(children) === expected) return [];
+    if (this.countChildren() === expected) return NOBODY;
     const changed = new Set<Member>();
-    for (const pid of parsePids(children)) {
+    for (const pid of parsePids(readAll(this.childrenFile))) {
       if (this.byMain.has(pid) || this.byOrphan.has(pid) || this.strays.has(pid)) continue;
       const owner = this.attribute(pid);
       if (owner) changed.add(owner.member);
     }
     return [...changed];
+  }
+
+  private countChildren(): number {
+    const got = this.libc.readAt(this.childrenFile, this.listAddress, WHOLE_LIST_BYTES, 0);
+    if (got < 0 || got >= WHOLE_LIST_BYTES) return countPids(readAll(this.childrenFile));
+    return countPids(this.list, got);
   }
 
   hasLeftovers(member: Member): boolean {
@@ -186,11 +210,11 @@ export class AdoptingKin implements Kin {
 
   private adopt(pid: number, owner: Enrolled, session: number | undefined): Enrolled {
     this.strays.delete(pid);
-    owner.orphans.add(pid);
+    owner.orphans = withMember(owner.orphans, pid);
     this.byOrphan.set(pid, owner);
     if (session !== undefined && !this.bySession.has(session)) {
       this.bySession.set(session, owner);
-      owner.sessions.add(session);
+      owner.sessions = withMember(owner.sessions, session);
     }
     return owner;
   }
@@ -217,6 +241,10 @@ export class AdoptingKin implements Kin {
   }
 }
 
+function withMember(set: Set<number>, member: number): Set<number> {
+  return set === NONE ? new Set([member]) : set.add(member);
+}
+
 /** Parents first: a shell whose command dies before it hears of its own end would go on to the next command. */
 function terminateEach(pids: readonly number[]): void {
   for (const pid of pids) {
@@ -227,8 +255,8 @@ function terminateEach(pids: readonly number[]): void {
 }
 
 /** The kernel writes a space after each. */
-function countPids(children: Buffer): number {
+function countPids(children: Buffer, length = children.length): number {
   let count = 0;
-  for (const byte of children) if (byte === 32) count += 1;
+  for (let at = 0; at < length; at++) if (children[at] === 32) count += 1;
   return count;
 }

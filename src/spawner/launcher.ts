@@ -1,6 +1,6 @@
 /**
  * Starting processes through libc: `posix_spawn`, which does not copy the spawner's memory, and `wait4`.
- * Owns the memory of the call under way. Invariants:
+ * Owns the memory of the call under way, and the places in which processes began (places.ts). Invariants:
  *  1. `posix_spawn` returns after the exec, so one block of memory serves all calls;
  *  2. this process never uses child_process as well, since `wait4(-1)` would take those children's ends;
  *  3. SIGCHLD is a hint: several deaths may share one, so each takes every end that is there.
@@ -9,7 +9,8 @@
 import type { Libc, ProcessEnd } from '../platform/node/libc.ts';
 import type { LauncherName } from '../protocol/spawner.ts';
 import { CStrings, lengthOf } from './c-strings.ts';
-import { BaseEnvironment, nameOf } from './environment.ts';
+import { BaseEnvironment } from './environment.ts';
+import { SpawnPlaces } from './places.ts';
 
 export type LaunchRequest = {
   readonly path: string;
@@ -27,6 +28,8 @@ export type Launcher = {
   readonly name: LauncherName;
   /** What is lost with this launcher, for the user. */
   readonly note?: string;
+  /** For the small calls around each task, too; absent where there is none. */
+  readonly libc: Libc | undefined;
   /** Whether a failed launch says why, so that a program can be tried before the shell. */
   readonly triesPrograms: boolean;
   makeEnvironment(entries: readonly string[]): BaseEnvironment;
@@ -41,12 +44,14 @@ export type Launcher = {
 export class PosixLauncher implements Launcher {
   readonly name = 'posix_spawn';
   readonly triesPrograms = true;
-  private readonly libc: Libc;
+  readonly libc: Libc;
   private readonly block: CStrings;
+  private readonly places: SpawnPlaces;
 
   constructor(libc: Libc) {
     this.libc = libc;
     this.block = new CStrings(libc.addressOf);
+    this.places = new SpawnPlaces(libc);
   }
 
   makeEnvironment(entries: readonly string[]): BaseEnvironment {
@@ -54,18 +59,15 @@ export class PosixLauncher implements Launcher {
   }
 
   launch(request: LaunchRequest): number {
-    const { path, argv, vars, cwd, env } = request;
-    const strings = argv.length + vars.length + 2;
-    const pointers = argv.length + env.entries.length + vars.length + 2;
-    this.block.reserve(path.length + cwd.length + lengthOf(argv) + lengthOf(vars) + strings, pointers);
+    const { path, argv } = request;
+    const place = this.places.find(request);
+    if (typeof place === 'number') return -place;
+    this.block.reserve(path.length + lengthOf(argv) + argv.length + 1, argv.length + 1);
     return this.libc.spawn({
       path: this.block.addString(path),
-      cwd: this.block.addString(cwd),
       argv: this.writeArguments(argv),
-      envp: this.writeEnvironment(env, vars),
-      stdin: request.stdin,
-      stdout: request.stdout,
-      stderr: request.stderr,
+      envp: request.env.write(request.vars),
+      place,
     });
   }
 
@@ -84,28 +86,8 @@ export class PosixLauncher implements Launcher {
   }
 
   private writeArguments(argv: readonly string[]): number {
-    const { address } = this.block.nextPointer();
+    const address = this.block.nextPointer();
     for (const argument of argv) this.block.pushPointer(this.block.addString(argument));
-    this.block.pushPointer(0);
-    return address;
-  }
-
-  private writeEnvironment(env: BaseEnvironment, vars: readonly string[]): number {
-    if (!env.strings) throw new Error('an environment of another launcher');
-    const { index: first, address } = this.block.nextPointer();
-    this.block.pushPointersOf(env.strings, env.entries.length);
-    const added: string[] = [];
-    for (const entry of vars) {
-      const name = nameOf(entry);
-      const repeated = added.indexOf(name);
-      const index = env.indexOf.get(name) ?? (repeated < 0 ? undefined : env.entries.length + repeated);
-      const text = this.block.addString(entry);
-      if (index !== undefined) this.block.setPointer(first + index, text);
-      else {
-        added.push(name);
-        this.block.pushPointer(text);
-      }
-    }
     this.block.pushPointer(0);
     return address;
   }

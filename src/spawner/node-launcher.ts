@@ -12,6 +12,7 @@ import type { Launcher, LaunchRequest } from './launcher.ts';
 
 export class NodeLauncher implements Launcher {
   readonly name = 'node';
+  readonly libc = undefined;
   readonly triesPrograms = false;
   readonly note =
     'no native launcher for this platform: tasks start slower, CPU time is reported as 0, ' +

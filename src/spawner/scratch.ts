@@ -3,25 +3,31 @@
  * Invariant: a task finds its directory empty; what an earlier one left in it disappears in the background.
  */
 
-import { mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import type { FileLook, Libc } from '../platform/node/libc.ts';
+import { KnownPath } from './known-path.ts';
 
 /** File systems count time in ticks, some in seconds: what changes within one can't be told from its time. */
 const TICK_MS_MAX = 2_000;
 
 type Untouched = {
+  readonly place: KnownPath;
   readonly madeMs: number;
-  readonly mode: number;
-  /** When it was last changed, by its file system. */
-  readonly ctimeMs: number;
+  readonly look: FileLook | undefined;
   /** Whether a change from now on would show. */
   isSettled: boolean;
 };
 
 export class ScratchDirectories {
+  private readonly libc: Libc | undefined;
   private readonly untouched = new Map<string, Untouched>();
   private readonly removals = new Set<Promise<void>>();
   private count = 0;
+
+  constructor(libc: Libc | undefined) {
+    this.libc = libc;
+  }
 
   /** Throws what `mkdir` throws. */
   make(path: string): void {
@@ -32,8 +38,8 @@ export class ScratchDirectories {
       return;
     }
     mkdirSync(path, { recursive: true });
-    const { ctimeMs, mode } = statSync(path);
-    this.untouched.set(path, { madeMs, mode, ctimeMs, isSettled: false });
+    const place = new KnownPath(path, this.libc);
+    this.untouched.set(path, { place, madeMs, look: place.look(), isSettled: false });
   }
 
   /** Its task has ended; most have not used it, and then the next one may have it as it is. */
@@ -52,9 +58,10 @@ export class ScratchDirectories {
 
   private isUntouched(path: string): boolean {
     const known = this.untouched.get(path);
+    const look = known?.place.look();
+    // By its change time, as its file system tells it.
+    if (!look || look.ctimeMs !== known?.look?.ctimeMs || look.mode !== known.look.mode) return false;
     try {
-      const { ctimeMs, mode } = statSync(path);
-      if (ctimeMs !== known?.ctimeMs || mode !== known.mode) return false;
       return known.isSettled || readdirSync(path).length === 0;
     } catch {
       return false;

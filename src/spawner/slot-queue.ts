@@ -72,21 +72,16 @@ export class SlotQueue {
 
   /** What the spawner says. */
   onMessage(message: FromSpawner): void {
-    const occupant = 'key' in message ? this.occupants.get(message.key) : undefined;
+    const { t } = message;
+    if (t !== 'started' && t !== 'ended' && t !== 'failed') return this.options.send(message);
+    const occupant = this.occupants.get(message.key);
     if (occupant === undefined) return this.options.send(message);
-    switch (message.t) {
-      case 'started':
-        this.untold.set(message.key, message);
-        return this.options.wake();
-      case 'ended':
-        this.options.send(this.withFiles(message, occupant));
-        return this.leave(message.key, occupant.slot);
-      case 'failed':
-        this.options.send(message);
-        return this.leave(message.key, occupant.slot);
-      default:
-        return this.options.send(message);
+    if (t === 'started') {
+      this.untold.set(message.key, message);
+      return this.options.wake();
     }
+    this.options.send(t === 'ended' ? this.withFiles(message, occupant) : message);
+    this.leave(message.key, occupant.slot);
   }
 
   /** Of those that run on. */
@@ -108,21 +103,25 @@ export class SlotQueue {
     this.isFilling = false;
   }
 
-  private start({ files, t: _, ...task }: QueueTask): void {
+  private start({ key, env, vars, command, shell, cwd, stdin, files }: QueueTask): void {
     const slot = this.slots.take();
-    const own = files ?? this.slots.filesOf(slot);
-    const scratch = this.slots.scratchOf(slot);
+    const { files: own, scratch, variables } = this.slots.furnishingOf(slot);
+    const { stdout, stderr } = files ?? own;
     const mode = files === undefined ? 'reuse' : 'truncate';
-    this.occupants.set(task.key, { slot, files: own, isOurs: files === undefined });
+    this.occupants.set(key, { slot, files: files ?? own, isOurs: files === undefined });
     const start: StartTask = {
-      ...task,
       t: 'start',
-      vars: [...task.vars, `DROVER_SLOT=${this.slots.numberOf(slot)}`, `DROVER_TASK_DIR=${scratch}`],
-      stdout: { path: own.stdout, mode },
-      stderr: { path: own.stderr, mode },
+      key,
+      env,
+      vars: vars.concat(variables),
+      command,
+      shell,
+      cwd,
+      stdout: { path: stdout, mode },
+      stderr: { path: stderr, mode },
       scratch,
     };
-    this.options.pass(start);
+    this.options.pass(stdin === undefined ? start : { ...start, stdin });
   }
 
   private leave(key: number, slot: number): void {

@@ -55,8 +55,11 @@ it('gives out none while more are in use than there are now, whichever those are
 
 it('has other files for a slot after those before were set aside, and the same scratch directory', () => {
   const slots = slotsOf(2);
-  expect(slots.filesOf(2)).toEqual({ stdout: '/d/slot-2.0.out', stderr: '/d/slot-2.0.err' });
+  expect(slots.furnishingOf(2).files).toEqual({ stdout: '/d/slot-2.0.out', stderr: '/d/slot-2.0.err' });
   slots.setAside(2);
-  expect(slots.filesOf(2)).toEqual({ stdout: '/d/slot-2.1.out', stderr: '/d/slot-2.1.err' });
-  expect([slots.filesOf(1).stdout, slots.scratchOf(2)]).toEqual(['/d/slot-1.0.out', '/d/scratch-2']);
+  expect(slots.furnishingOf(2).files).toEqual({ stdout: '/d/slot-2.1.out', stderr: '/d/slot-2.1.err' });
+  expect([slots.furnishingOf(1).files.stdout, slots.furnishingOf(2).scratch]).toEqual([
+    '/d/slot-1.0.out',
+    '/d/scratch-2',
+  ]);
 });

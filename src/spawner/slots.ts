@@ -8,8 +8,17 @@
  */
 import type { OutputFiles } from '../protocol/spawner.ts';
 
+/** What a task finds in its slot. */
+export type Furnishing = {
+  readonly files: OutputFiles;
+  /** Where the task may keep what it needs while it runs. */
+  readonly scratch: string;
+  readonly variables: readonly string[];
+};
+
 export class Slots {
   #directory = '';
+  /** The lowest comes last. */
   #free: number[] = [];
   readonly #taken = new Set<number>();
   #count = 0;
@@ -17,13 +26,15 @@ export class Slots {
   #of = { index: 0, total: 1 };
   /** Rises when a slot's files are set aside. */
   readonly #numbers = new Map<number, number>();
+  readonly #furnishings = new Map<number, Furnishing>();
 
   /** Those in use beyond the new number are not given out again, unless there are as many once more. */
   resize(count: number, directory: string, of = { index: 0, total: 1 }): void {
     this.#count = count;
     this.#directory = directory;
     this.#of = of;
-    this.#free = Array.from({ length: count }, (_, index) => index + 1).filter((slot) => !this.#taken.has(slot));
+    this.#furnishings.clear();
+    this.#free = Array.from({ length: count }, (_, index) => count - index).filter((slot) => !this.#taken.has(slot));
   }
 
   get count(): number {
@@ -35,7 +46,7 @@ export class Slots {
   }
 
   take(): number {
-    const slot = this.#free.shift() as number;
+    const slot = this.#free.pop() as number;
     this.#taken.add(slot);
     return slot;
   }
@@ -43,8 +54,10 @@ export class Slots {
   give(slot: number): void {
     this.#taken.delete(slot);
     if (slot > this.#count) return;
-    const at = this.#free.findIndex((free) => free > slot);
-    this.#free.splice(at === -1 ? this.#free.length : at, 0, slot);
+    let at = this.#free.length;
+    while (at > 0 && (this.#free[at - 1] as number) < slot) at--;
+    if (at === this.#free.length) this.#free.push(slot);
+    else this.#free.splice(at, 0, slot);
   }
 
   /** Its number among those of all spawners. */
@@ -52,18 +65,28 @@ export class Slots {
     return (slot - 1) * this.#of.total + this.#of.index + 1;
   }
 
-  filesOf(slot: number): OutputFiles {
-    const base = `${this.#directory}/slot-${this.numberOf(slot)}.${this.#numbers.get(slot) ?? 0}`;
-    return { stdout: `${base}.out`, stderr: `${base}.err` };
+  furnishingOf(slot: number): Furnishing {
+    const known = this.#furnishings.get(slot);
+    if (known) return known;
+    const furnishing = this.#furnish(slot);
+    this.#furnishings.set(slot, furnishing);
+    return furnishing;
   }
 
-  /** Where the tasks of a slot may keep what they need while they run. */
-  scratchOf(slot: number): string {
-    return `${this.#directory}/scratch-${this.numberOf(slot)}`;
+  #furnish(slot: number): Furnishing {
+    const number = this.numberOf(slot);
+    const base = `${this.#directory}/slot-${number}.${this.#numbers.get(slot) ?? 0}`;
+    const scratch = `${this.#directory}/scratch-${number}`;
+    return {
+      files: { stdout: `${base}.out`, stderr: `${base}.err` },
+      scratch,
+      variables: [`DROVER_SLOT=${number}`, `DROVER_TASK_DIR=${scratch}`],
+    };
   }
 
   /** The slot's files keep what they hold; the next task gets others. */
   setAside(slot: number): void {
     this.#numbers.set(slot, (this.#numbers.get(slot) ?? 0) + 1);
+    this.#furnishings.delete(slot);
   }
 }

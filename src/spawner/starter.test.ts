@@ -26,6 +26,16 @@ describe('a start', () => {
       expect((await driver.run('env', { env: 2 })).stdout).toContain('CHANGED=last\n');
     });
 
+    it('as each task wants it, whatever the one before wanted', async () => {
+      driver.send({ t: 'env', id: 6, env: ['PATH=/usr/bin:/bin', 'A=base', 'B=base'] });
+      const seen: string[] = [];
+      for (const vars of [['A=1'], ['A=2'], ['B=ä3', 'C=4'], [], ['C=5', 'B=6'], ['A=€', 'A=7']]) {
+        const { stdout } = await driver.run('echo $A $B $C', { env: 6, vars });
+        seen.push(stdout.trimEnd());
+      }
+      expect(seen).toEqual(['1 base', '2 base', 'base ä3 4', 'base base', 'base 6 5', '7 base']);
+    });
+
     it('with PWD as the working directory, also when that is a symbolic path of the base', async () => {
       mkdirSync(driver.path('deeper'));
       driver.send({ t: 'env', id: 3, env: ['PATH=/usr/bin:/bin', 'PWD=/somewhere/else'] });
@@ -54,6 +64,18 @@ describe('a start', () => {
     it('reads stdin from a file', async () => {
       writeFileSync(driver.path('input'), 'some input\n');
       expect((await driver.run('cat', { stdin: driver.path('input') })).stdout).toBe('some input\n');
+    });
+
+    it('starts tasks with the same files in different directories', async () => {
+      const stdout = { path: driver.path('shared-slot'), mode: 'reuse' } as const;
+      const input = driver.path('directory-input');
+      writeFileSync(input, 'input\n');
+      const outputs: string[] = [];
+      for (const place of [{ cwd: '/' }, { cwd: '/usr' }, { cwd: '/usr', stdin: input }, { cwd: '/' }]) {
+        const { out } = await driver.run('pwd; cat', { ...place, stdout, stderr: stdout });
+        outputs.push(textOf(out.tail));
+      }
+      expect(outputs).toEqual(['/\n', '/usr\n', '/usr\ninput\n', '/\n']);
     });
 
     it('empties a file that is used again, and tells of each task what it wrote', async () => {

@@ -28,87 +28,87 @@ export class Starter {
   private readonly launcher: Launcher;
   private readonly files: TaskFiles;
   private readonly scratch: ScratchDirectories;
-  private readonly directCalls = new DirectCalls();
+  private readonly directCalls: DirectCalls;
 
   constructor(launcher: Launcher, files: TaskFiles, scratch: ScratchDirectories) {
     this.launcher = launcher;
     this.files = files;
     this.scratch = scratch;
+    this.directCalls = new DirectCalls(launcher.libc);
   }
 
   /** Throws a StartError when no process came to be. */
   start(task: StartTask, base: BaseEnvironment): StartedProcess {
     if (holdsNul(task)) throw nulFailure();
-    const undo: (() => void)[] = [];
+    const stdin = this.openInput(task);
+    let out: OpenFile | undefined;
+    let err: OpenFile | undefined;
+    let hasScratch = false;
     try {
-      const stdin = this.openInput(task, undo);
-      const out = this.openOutput(task.stdout, 'stdout', undo);
-      const err =
-        task.stderr.path === task.stdout.path
-          ? this.shareOutput(out, undo)
-          : this.openOutput(task.stderr, 'stderr', undo);
-      this.makeScratch(task, undo);
+      out = this.openOutput(task.stdout, 'stdout');
+      const isShared = task.stderr.path === task.stdout.path;
+      err = isShared ? this.files.share(out) : this.openOutput(task.stderr, 'stderr');
+      hasScratch = this.makeScratch(task);
       const pid = this.launch(task, base, stdin, out.fd, err.fd);
       if (pid < 0) throw launchFailure(task, -pid);
-      this.files.closeInput(stdin);
       return { pid, out, err };
     } catch (error) {
-      for (const step of undo.reverse()) step();
+      if (hasScratch && task.scratch !== undefined) this.scratch.release(task.scratch);
+      if (err) this.files.release(err);
+      if (out) this.files.release(out);
       throw error;
+    } finally {
+      this.files.closeInput(stdin);
     }
   }
 
   private launch(task: StartTask, env: BaseEnvironment, stdin: number, stdout: number, stderr: number): number {
-    const vars = [...task.vars, `PWD=${task.cwd}`, `${SPAWN_KEY_VARIABLE}=${spawnKeyValue(task.key)}`];
-    const common = { env, cwd: task.cwd, stdin, stdout, stderr };
+    const { cwd } = task;
+    const own = [`PWD=${cwd}`, `${SPAWN_KEY_VARIABLE}=${spawnKeyValue(task.key)}`];
     const direct = this.launcher.triesPrograms ? this.directCalls.find(task, env) : undefined;
     if (direct) {
-      const { path, argv, additions } = direct;
-      const pid = this.launcher.launch({
-        ...common,
-        env: direct.env,
-        path,
-        argv,
-        vars: additions.length ? [...vars, ...additions] : vars,
-      });
+      const { path, argv } = direct;
+      const vars = task.vars.concat(own, direct.additions);
+      const pid = this.launcher.launch({ path, argv, env: direct.env, vars, cwd, stdin, stdout, stderr });
       if (pid > 0 || SHELL_WOULD_FAIL_TOO.has(-pid)) return pid;
     }
-    return this.launcher.launch({ ...common, path: task.shell, argv: shellArguments(task), vars });
+    const vars = task.vars.concat(own);
+    return this.launcher.launch({
+      path: task.shell,
+      argv: shellArguments(task),
+      env,
+      vars,
+      cwd,
+      stdin,
+      stdout,
+      stderr,
+    });
   }
 
-  private openInput(task: StartTask, undo: (() => void)[]): number {
+  private openInput(task: StartTask): number {
     if (task.stdin === undefined) return this.files.devNull;
     try {
-      const fd = this.files.openInput(task.stdin);
-      undo.push(() => this.files.closeInput(fd));
-      return fd;
+      return this.files.openInput(task.stdin);
     } catch (error) {
       throw fileFailure('stdin-missing', 'stdin', task.stdin, error);
     }
   }
 
-  private openOutput(output: OutputFile, what: string, undo: (() => void)[]): OpenFile {
+  private openOutput(output: OutputFile, what: string): OpenFile {
     try {
-      const file = this.files.openOutput(output);
-      undo.push(() => this.files.release(file));
-      return file;
+      return this.files.openOutput(output);
     } catch (error) {
       throw fileFailure('output-unwritable', what, output.path, error);
     }
   }
 
-  private shareOutput(out: OpenFile, undo: (() => void)[]): OpenFile {
-    this.files.share(out);
-    undo.push(() => this.files.release(out));
-    return out;
-  }
-
-  private makeScratch(task: StartTask, undo: (() => void)[]): void {
+  /** Whether it has one. */
+  private makeScratch(task: StartTask): boolean {
     const path = task.scratch;
-    if (path === undefined) return;
+    if (path === undefined) return false;
     try {
       this.scratch.make(path);
-      undo.push(() => this.scratch.release(path));
+      return true;
     } catch (error) {
       throw fileFailure('other', 'scratch directory', path, error);
     }

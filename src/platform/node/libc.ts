@@ -21,21 +21,42 @@ export type ProcessEnd = {
   readonly maxRssBytes: number;
 };
 
-/** Addresses of C strings and of NULL-terminated arrays of them, and the descriptors that become 0, 1 and 2. */
-export type SpawnCall = {
-  readonly path: number;
-  readonly argv: number;
-  readonly envp: number;
+/** Where a process begins: the address of its directory's name, and the descriptors that become 0, 1 and 2. */
+export type SpawnPlace = {
   readonly cwd: number;
   readonly stdin: number;
   readonly stdout: number;
   readonly stderr: number;
 };
 
+/** A place as `posix_spawn` takes it. Good for any number of processes, one after the other, until it is released. */
+export type PreparedPlace = { readonly bytes: Buffer; readonly address: number };
+
+/** Addresses of C strings and of NULL-terminated arrays of them. */
+export type SpawnCall = {
+  readonly path: number;
+  readonly argv: number;
+  readonly envp: number;
+  readonly place: PreparedPlace;
+};
+
+export type FileLook = { readonly mode: number; readonly ctimeMs: number; readonly sizeBytes: number };
+
 export type Libc = {
   addressOf(bytes: Uint8Array): number;
+  /** Or the errno. */
+  preparePlace(place: SpawnPlace): PreparedPlace | number;
+  releasePlace(place: PreparedPlace): void;
   /** The pid of a process that leads a new session with default signals, or -errno. */
   spawn(call: SpawnCall): number;
+  /** What is at a path, given by its address; undefined when there is nothing that may be looked at. */
+  lookAt(path: number): FileLook | undefined;
+  /** What is open. */
+  lookInto(fd: number): FileLook | undefined;
+  /** Whether a file was emptied. */
+  empty(fd: number): boolean;
+  /** How many bytes were read to an address, or -1. */
+  readAt(fd: number, to: number, length: number, position: number): number;
   /** A child that has ended, if any; `pid` -1 means any child. Never blocks. */
   reap(pid: number): ProcessEnd | undefined;
   /** Reaps ended children except `spare`, which belong to someone else (for Node: its own child processes). */
@@ -68,12 +89,18 @@ const LOCK_NB = 4;
 /** Of glibc: every category but the sixth, which stands for all. */
 const LC_ALL_MASK = 0x1fbf;
 const F_SETFD = 2;
+const AT_FDCWD = -100;
+const AT_EMPTY_PATH = 0x1000;
+const STATX_BASIC_STATS = 0x7ff;
 const FD_CLOEXEC = 1;
 /** Larger than any glibc's `posix_spawnattr_t` (336) and `posix_spawn_file_actions_t` (80). */
 const OPAQUE_BYTES = 512;
 const SIGSET_BYTES = 128;
 /** `struct rusage` of 64-bit Linux. */
 const RUSAGE = { bytes: 144, userSec: 0, userMicros: 8, systemSec: 16, systemMicros: 24, maxRssKiB: 32 };
+
+/** `struct statx`, the same for every architecture. */
+const STATX = { bytes: 256, mode: 28, size: 40, ctimeSec: 96, ctimeNanos: 104 };
 
 const held: Buffer[] = [];
 
@@ -96,10 +123,14 @@ function bind(koffi: Koffi): Libc {
   const flock = lib.func('flock', 'int', ['int', 'int']);
   // Variadic in C; with integer arguments the calling conventions of x86-64 and arm64 Linux are the same.
   const fcntl = lib.func('fcntl', 'int', ['int', 'int', 'long']);
+  const ftruncate = lib.func('ftruncate', 'int', ['int', 'long']);
   const reap = bindReap(lib, addressOf);
   return {
     addressOf,
-    spawn: bindSpawn(lib, addressOf),
+    ...bindSpawn(lib, addressOf),
+    ...bindLooks(lib, addressOf),
+    empty: (fd) => ftruncate(fd, 0) === 0,
+    readAt: lib.func('pread', 'long', ['int', 'uintptr_t', 'ulong', 'long']),
     reap,
     reapOrphans(spare) {
       const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1');
@@ -120,7 +151,7 @@ function bind(koffi: Koffi): Libc {
 type Library = ReturnType<Koffi['load']>;
 type AddressOf = (bytes: Uint8Array) => number;
 
-function bindSpawn(lib: Library, addressOf: AddressOf): Libc['spawn'] {
+function bindSpawn(lib: Library, addressOf: AddressOf): Pick<Libc, 'preparePlace' | 'releasePlace' | 'spawn'> {
   const pointer = 'uintptr_t';
   const posixSpawn = lib.func('posix_spawn', 'int', Array<string>(6).fill(pointer));
   const actionsInit = lib.func('posix_spawn_file_actions_init', 'int', [pointer]);
@@ -129,18 +160,46 @@ function bindSpawn(lib: Library, addressOf: AddressOf): Libc['spawn'] {
   const addChdir = lib.func('posix_spawn_file_actions_addchdir_np', 'int', [pointer, pointer]);
   const pidBytes = pinned(4);
   const attr = addressOf(sessionAttributes(lib, addressOf));
-  const actions = addressOf(pinned(OPAQUE_BYTES));
   const pidOut = addressOf(pidBytes);
-  return (call) => {
-    actionsInit(actions);
-    const prepared =
-      addChdir(actions, call.cwd) ||
-      addDup2(actions, call.stdin, 0) ||
-      addDup2(actions, call.stdout, 1) ||
-      addDup2(actions, call.stderr, 2);
-    const errno = prepared || posixSpawn(pidOut, call.path, actions, attr, call.argv, call.envp);
-    actionsDestroy(actions);
-    return errno === 0 ? pidBytes.readInt32LE(0) : -errno;
+  return {
+    preparePlace({ cwd, stdin, stdout, stderr }) {
+      const bytes = Buffer.from(new ArrayBuffer(OPAQUE_BYTES));
+      const address = addressOf(bytes);
+      actionsInit(address);
+      const errno =
+        addChdir(address, cwd) ||
+        addDup2(address, stdin, 0) ||
+        addDup2(address, stdout, 1) ||
+        addDup2(address, stderr, 2);
+      if (errno === 0) return { bytes, address };
+      actionsDestroy(address);
+      return errno;
+    },
+    releasePlace: ({ address }) => void actionsDestroy(address),
+    spawn({ path, argv, envp, place }) {
+      const errno = posixSpawn(pidOut, path, place.address, attr, argv, envp);
+      return errno === 0 ? pidBytes.readInt32LE(0) : -errno;
+    },
+  };
+}
+
+/** In the midst of short tasks, with cold caches, this costs a fraction of what `fs.stat` does. */
+function bindLooks(lib: Library, addressOf: AddressOf): Pick<Libc, 'lookAt' | 'lookInto'> {
+  const statx = lib.func('statx', 'int', ['int', 'uintptr_t', 'int', 'uint', 'uintptr_t']);
+  const found = pinned(STATX.bytes);
+  const foundAddress = addressOf(found);
+  const noPath = addressOf(pinned(1));
+  const look = (directory: number, path: number, flags: number): FileLook | undefined => {
+    if (statx(directory, path, flags, STATX_BASIC_STATS, foundAddress) !== 0) return undefined;
+    return {
+      mode: found.readUInt16LE(STATX.mode),
+      ctimeMs: readLong(found, STATX.ctimeSec) * 1000 + found.readUInt32LE(STATX.ctimeNanos) / 1e6,
+      sizeBytes: readLong(found, STATX.size),
+    };
+  };
+  return {
+    lookAt: (path) => look(AT_FDCWD, path, 0),
+    lookInto: (fd) => look(fd, noPath, AT_EMPTY_PATH),
   };
 }
 
@@ -173,12 +232,9 @@ function bindReap(lib: Library, addressOf: AddressOf): Libc['reap'] {
     const signal = status & 0x7f;
     const seconds = readLong(usage, RUSAGE.userSec) + readLong(usage, RUSAGE.systemSec);
     const micros = readLong(usage, RUSAGE.userMicros) + readLong(usage, RUSAGE.systemMicros);
-    return {
-      pid,
-      ...(signal === 0 ? { exit: (status >> 8) & 0xff } : { signal }),
-      cpuMs: seconds * 1000 + micros / 1000,
-      maxRssBytes: readLong(usage, RUSAGE.maxRssKiB) * 1024,
-    };
+    const cpuMs = seconds * 1000 + micros / 1000;
+    const maxRssBytes = readLong(usage, RUSAGE.maxRssKiB) * 1024;
+    return signal === 0 ? { pid, exit: (status >> 8) & 0xff, cpuMs, maxRssBytes } : { pid, signal, cpuMs, maxRssBytes };
   };
 }
 

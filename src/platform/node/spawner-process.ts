@@ -54,8 +54,7 @@ export class SpawnerProcess {
   }
 
   send(messages: readonly ToSpawner[]): void {
-    const sentAt = uptimeMs();
-    const stamped = messages.map((message) => (message.t === 'renew' ? { ...message, sentAt } : message));
+    const stamped = messages.map((message) => (message.t === 'renew' ? { ...message, sentAt: uptimeMs() } : message));
     this.#child.stdin?.write(encodeFrame(stamped));
   }
 
