@@ -64,6 +64,7 @@ export class VirtualSpawner implements SpawnerHandle {
       forgetFile: () => {},
       send: (message) => this.#say(message),
       wake: () => this.#write(),
+      now: () => Number.POSITIVE_INFINITY,
     });
     place.kernel.post(place.process, place.random.between(1, 60), 'begin', () =>
       this.#say({ t: 'ready', pid: 1, launcher: 'node' }),

@@ -70,12 +70,14 @@ const outbox = new Outbox(process.stdout, {
   onBlocked: (blocked) => (blocked ? process.stdin.pause() : process.stdin.resume()),
   mayWait: () => queue.isWellFed,
   atLast: () => queue.takeStarts(),
+  hasMore: () => queue.hasUntold,
 });
 const queue = new SlotQueue({
   pass: (message) => spawner?.handle(message),
   forgetFile: (path) => spawner?.forgetFile(path),
   send: (message) => outbox.send(message),
   wake: () => outbox.wake(),
+  now: clock.now,
 });
 process.stdout.on('error', () => die(0));
 

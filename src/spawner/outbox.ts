@@ -14,6 +14,8 @@ export type OutboxOptions = {
   readonly mayWait: () => boolean;
   /** What is to be said beside the messages at this moment. */
   readonly atLast: () => readonly FromSpawner[];
+  /** Whether there is something of that kind that has to be said later. */
+  readonly hasMore: () => boolean;
 };
 
 /** A fraction of what the worker sends ahead. Each frame wakes the worker, which costs as much as many messages. */
@@ -73,6 +75,7 @@ export class Outbox {
     if (this.blocked) return;
     const messages = [...this.messages, ...this.options.atLast()];
     this.messages = [];
+    if (this.options.hasMore()) this.schedule();
     if (messages.length === 0) return;
     const frame = encodeFrame(messages);
     if (this.stream.write(frame)) return;

@@ -15,6 +15,8 @@ class Bench {
   readonly queue: SlotQueue;
   /** Starts of these keys fail at once. */
   failing: readonly number[] = [];
+  /** Starts are of time 1. */
+  now = Number.POSITIVE_INFINITY;
 
   constructor(slots = 2) {
     this.queue = new SlotQueue({
@@ -22,6 +24,7 @@ class Bench {
       forgetFile: (path) => this.forgotten.push(path),
       send: (message) => this.told.push(message),
       wake: () => {},
+      now: () => this.now,
     });
     this.queue.handle({ t: 'slots', count: slots, directory: '/d' });
   }
@@ -73,6 +76,22 @@ describe('the queue of a spawner', () => {
     expect(bench.told.map(({ t }) => t)).toEqual(['ended']);
     expect(bench.queue.takeStarts()).toMatchObject([{ t: 'started', key: 2 }]);
     expect(bench.queue.takeStarts()).toEqual([]);
+  });
+
+  it('holds back starts of short tasks while enough wait, until they have run for a while', () => {
+    const bench = new Bench(1);
+    bench.now = 50;
+    bench.add(1, 2, 3);
+    expect(bench.queue.isWellFed).toBe(true);
+    expect(bench.queue.takeStarts()).toEqual([]);
+    expect(bench.queue.hasUntold).toBe(true);
+    bench.now = 61;
+    expect(bench.queue.takeStarts()).toMatchObject([{ t: 'started', key: 1 }]);
+    expect(bench.queue.hasUntold).toBe(false);
+    bench.end(1);
+    expect(bench.queue.isWellFed).toBe(false);
+    bench.now = 2;
+    expect(bench.queue.takeStarts()).toMatchObject([{ t: 'started', key: 2 }]);
   });
 
   it('drops what waits, by a drop, a kill or a stop; what runs is left to the spawner', () => {

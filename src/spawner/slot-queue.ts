@@ -18,7 +18,12 @@ export type SlotQueueOptions = {
   readonly send: (message: FromSpawner) => void;
   /** There is a start to tell of, in a moment. */
   readonly wake: () => void;
+  /** The time that starts have; at the end of all time, each is told of at once. */
+  readonly now: () => number;
 };
+
+/** Programs that are over by then are the ones that there are many of. */
+const START_UNTOLD_MS = 60;
 
 type Started = Extract<FromSpawner, { readonly t: 'started' }>;
 
@@ -84,11 +89,21 @@ export class SlotQueue {
     this.leave(message.key, occupant.slot);
   }
 
-  /** Of those that run on. */
+  /** Of those that run on. Where the worker has others to think of, one that will soon have ended is not worth telling. */
   takeStarts(): readonly FromSpawner[] {
-    const starts = [...this.untold.values()];
-    this.untold.clear();
+    const before = this.isWellFed ? this.options.now() - START_UNTOLD_MS : Number.POSITIVE_INFINITY;
+    const starts: Started[] = [];
+    for (const start of this.untold.values()) {
+      if (start.at > before) break;
+      starts.push(start);
+      this.untold.delete(start.key);
+    }
     return starts;
+  }
+
+  /** Whether a start will have to be told of, even if nothing else happens. */
+  get hasUntold(): boolean {
+    return this.untold.size > 0;
   }
 
   /** A start that fails frees its slot at once: the loop goes on with the next. */

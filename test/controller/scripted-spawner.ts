@@ -40,6 +40,7 @@ export class ScriptedSpawner implements SpawnerHandle {
       forgetFile: () => {},
       send: (message) => this.#post(message),
       wake: () => this.#write(),
+      now: () => Number.POSITIVE_INFINITY,
     });
     this.#post({ t: 'ready', pid: process.pid, launcher: 'node' });
   }

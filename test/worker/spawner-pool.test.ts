@@ -36,6 +36,7 @@ class Spawner implements SpawnerHandle {
       forgetFile: () => {},
       send: (message) => this.outbox.push(message),
       wake: () => {},
+      now: () => Number.POSITIVE_INFINITY,
     });
   }
 
