@@ -24,13 +24,14 @@ import {
   type WorkerId,
   type WorkflowId,
 } from '../model/ids.ts';
-import { plainNeed } from '../model/need.ts';
+import { type Need, plainNeed } from '../model/need.ts';
 import { isEndedTask, isEndedWorkflow, type TaskState } from '../model/states.ts';
 import { type AttemptRecord, type AttemptRow, attemptRow, loadAttempt } from './attempt/record.ts';
-import type { Change, Edges } from './change.ts';
+import type { Change, Edges, NeedChange } from './change.ts';
 import { Heap } from './columns.ts';
 import { edgeStatus, Graph, isTelling } from './graph.ts';
-import { adjustable, Needs } from './resources/needs.ts';
+import { Limits } from './resources/limits.ts';
+import { adjustable, inGroup, Needs } from './resources/needs.ts';
 import { Rota } from './scheduler/rota.ts';
 import { TaskColumns, type TaskRow } from './task/columns.ts';
 import { firstState } from './task/table.ts';
@@ -51,6 +52,9 @@ export interface DirtyRows {
 export class Cluster {
   readonly tasks = new TaskColumns();
   readonly needs = new Needs();
+  readonly limits = new Limits();
+  /** How often the need of a task was raised; of those only where it was. */
+  readonly adjustments = new Map<TaskId, number>();
   readonly graph = new Graph();
   readonly workflows = new Map<WorkflowId, WorkflowRecord>();
   /** Live ones, and lost ones whose worker may still speak up. */
@@ -110,9 +114,13 @@ export class Cluster {
   /** What the task's table decides on. A task that has ended and may wait again gets its edges counted anew. */
   taskView(task: TaskId): TaskView {
     const { rules } = this.workflow(this.tasks.workflow(task));
-    const view = this.tasks.view(task, rules, adjustable(this.needs.get(this.tasks.need(task))));
+    const view = this.tasks.view(task, rules, adjustable(this.needOf(task)));
     const mayWaitAgain = view.state === 'failed' || view.state === 'cancelled';
     return mayWaitAgain ? { ...view, pending: this.#countPending(task) } : view;
+  }
+
+  needOf(task: TaskId): Need {
+    return this.needs.get(this.tasks.need(task));
   }
 
   apply(change: Change, at: number): void {
@@ -174,6 +182,21 @@ export class Cluster {
           worker.bar = change.bar;
           this.noteRoom(worker);
         });
+      case 'need-adjusted':
+        return this.loadAdjustment(change);
+      case 'need-refused':
+        return;
+      case 'tasks-grouped':
+        return this.loadGrouping(change);
+      case 'workflow-concurrency':
+        return this.#changeWorkflow(change.workflow, (workflow) => {
+          workflow.concurrency = change.concurrency;
+          this.limits.changed(workflow);
+          this.#wake();
+        });
+      case 'limit-set':
+        this.limits.set(change.name, change.max);
+        return this.#wake();
       case 'worker-gone':
         return this.#changeWorker(change.worker, (worker) => {
           worker.state = 'gone';
@@ -279,7 +302,22 @@ export class Cluster {
   loadAttempt(row: AttemptRow): void {
     const record = loadAttempt(row);
     if (row.outcome === undefined || this.#mayBeCorrected(record)) this.attempts.set(row.id, record);
-    if (row.outcome === undefined) this.workers.get(row.worker)?.attempts.add(row.id);
+    if (row.outcome !== undefined) return;
+    this.workers.get(row.worker)?.attempts.add(row.id);
+    this.limits.take(this.tasks.workflow(row.task), this.needOf(row.task));
+  }
+
+  /** After its task. Adjustments of a task come in their order. */
+  loadAdjustment({ task, number, need }: Pick<NeedChange, 'task' | 'number' | 'need'>): void {
+    this.tasks.setNeed(task, this.needs.number(need));
+    this.adjustments.set(task, number);
+  }
+
+  /** After the adjustments of its tasks, and before their attempts. */
+  loadGrouping({ group, tasks }: Pick<Of<'tasks-grouped'>, 'group' | 'tasks'>): void {
+    for (const { from, to } of tasks) {
+      for (let id: number = from; id <= to; id++) this.#addToGroup(taskId(id), group);
+    }
   }
 
   loadWorker(row: WorkerRow, at: number): void {
@@ -373,7 +411,7 @@ export class Cluster {
     seeds.forEach((seed, offset) => {
       const task = taskId(first + offset);
       const need = this.needs.number(seed.need ?? workflow.rules.need ?? plainNeed);
-      this.tasks.add(task, id, firstIndex + offset, seed, workflow.rules.maxAttempts, need);
+      this.tasks.add(task, id, firstIndex + offset, seed, workflow.rules, need);
       workflow.counted('registering', 1, seed.kind);
       if (seed.until !== undefined) this.deadlines.push(seed.until, task);
     });
@@ -417,6 +455,24 @@ export class Cluster {
       this.#writeIfEarly(task);
       this.#tellChildren(task, before, 'aborted');
     }
+  }
+
+  /** Its attempt, if it has one, counts in the group from now on. */
+  #addToGroup(task: TaskId, group: string): void {
+    const [before, workflow] = [this.needOf(task), this.workflow(this.tasks.workflow(task))];
+    const after = inGroup(before, group);
+    if (after === before) return;
+    const last = this.tasks.lastAttempt(task);
+    const isLive = last !== undefined && (this.attempts.get(last)?.state ?? 'ended') !== 'ended';
+    if (isLive) this.limits.give(workflow, before);
+    this.tasks.setNeed(task, this.needs.number(after));
+    if (isLive) this.limits.take(workflow.id, after);
+    this.#wake();
+  }
+
+  /** Who waited for a limit gets another turn. */
+  #wake(): void {
+    for (const workflow of this.limits.takeWoken()) this.#noteSource(workflow);
   }
 
   #onTaskChanged(task: TaskId, event: TaskEvent): void {
@@ -469,6 +525,7 @@ export class Cluster {
       signalledFor: undefined,
     });
     this.workers.get(worker)?.attempts.add(attempt);
+    this.limits.take(this.tasks.workflow(task), this.needOf(task));
     this.#dirtyAttempts.add(attempt);
   }
 
@@ -483,6 +540,9 @@ export class Cluster {
   #onAttemptEnded(change: Of<'attempt-ended'>, at: number): void {
     const { attempt, outcome, startedAt, endedAt, usage, signalledFor } = change;
     const record = this.#attempt(attempt);
+    const workflow = this.workflow(this.tasks.workflow(record.task));
+    // One that was lost, and whose worker speaks after all, ends twice.
+    if (record.state !== 'ended') this.limits.give(workflow, this.needOf(record.task));
     record.state = 'ended';
     record.outcome = outcome;
     record.endedAt = endedAt ?? at;
@@ -494,7 +554,8 @@ export class Cluster {
       worker.unsure.delete(attempt);
       if (worker.state !== 'gone') this.noteRoom(worker);
     }
-    this.workflow(this.tasks.workflow(record.task)).attemptsEnded++;
+    workflow.attemptsEnded++;
+    this.#wake();
     this.#dirtyAttempts.add(attempt);
   }
 

@@ -4,6 +4,7 @@ import { taskId } from '../model/ids.ts';
 import { heldByWorkerStates, type TaskState, taskStates } from '../model/states.ts';
 import type { Cluster } from './cluster.ts';
 import { edgeStatus } from './graph.ts';
+import { Limits } from './resources/limits.ts';
 import { capacityOf, mayLaunch } from './scheduler/launch.ts';
 import { maskOf } from './task/columns.ts';
 import { blockTasks } from './task/state-blocks.ts';
@@ -15,6 +16,17 @@ export function checkInvariants(cluster: Cluster): void {
   checkLists(cluster);
   checkAttempts(cluster);
   checkRoom(cluster);
+  checkLimits(cluster);
+}
+
+/** By a recount over the attempts that have not ended. */
+function checkLimits(cluster: Cluster): void {
+  const recount = new Limits();
+  for (const { task, state } of cluster.attempts.values()) {
+    if (state !== 'ended') recount.take(cluster.tasks.workflow(task), cluster.needOf(task));
+  }
+  const [counted, really] = [cluster.limits, recount].map((limits) => JSON.stringify(limits.counted()));
+  assert(counted === really, `of limits ${counted} is in use, really ${really}`);
 }
 
 function* allTasks(cluster: Cluster) {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { AttemptRow } from '../core/attempt/record.ts';
-import type { Change } from '../core/change.ts';
+import type { Change, NeedChange } from '../core/change.ts';
 import { attemptId, taskId } from '../model/ids.ts';
 import { usageSamplesMax } from '../model/limits.ts';
 import { outcomeKinds, taskStates, type UsageMetric, workflowStates } from '../model/states.ts';
@@ -61,12 +61,15 @@ const identity: readonly ConformanceCase[] = [
         const lists: AsyncIterable<readonly unknown[]>[] = [
           ...[reader.workflowRows(), reader.seedRuns(), reader.edgeRows()],
           ...[reader.taskRows(), reader.openAttempts(), reader.workerRows()],
+          ...[reader.adjustmentRows(), reader.groupingRows()],
         ];
         for (const list of lists) assert.deepEqual(await all(list), []);
         assert.equal(await reader.lastAttempt(), 0);
         assert.deepEqual(await reader.history(0, 10), []);
         assert.deepEqual(await reader.outputEnd(), { file: 0, length: 0 });
         assert.equal(await reader.workflowSpec(w1), undefined);
+        assert.deepEqual(await reader.limitRows(), []);
+        assert.equal(await reader.addedAt(taskId(1)), 0);
       }),
   },
   {
@@ -271,6 +274,15 @@ const usage: readonly ConformanceCase[] = [
   },
 ];
 
+const needChange: NeedChange = {
+  task: taskId(1),
+  number: 1,
+  need: { queue: 'default', cpus: 1, runtimeMs: 1_500 },
+  resource: 'runtime',
+  why: 'runtime 1.0 s → 1.5 s (×1.5)',
+  attempt: attemptId(1),
+};
+
 /** At least one change of every type, in each of its shapes. */
 const everyChange: readonly Change[] = [
   { type: 'workflow-registered', workflow: w1, rules },
@@ -333,6 +345,17 @@ const everyChange: readonly Change[] = [
   { type: 'worker-resized', worker: k1, slots: 3 },
   { type: 'task-changed', task: taskId(1), event: { type: 'refunded', cause: 'attempts' } },
   { type: 'worker-gone', worker: k1, why: 'silent' },
+  {
+    type: 'task-changed',
+    task: taskId(1),
+    event: { type: 'moved', move: { to: 'adjusting', resource: 'runtime' }, charge: 'resources' },
+  },
+  { type: 'need-adjusted', ...needChange },
+  { type: 'need-refused', ...needChange },
+  { type: 'tasks-grouped', group: 'tag:a=b', tasks: [{ from: taskId(1), to: taskId(3) }] },
+  { type: 'workflow-concurrency', workflow: w1, concurrency: { workflow: 0, templates: { t: 1 } } },
+  { type: 'limit-set', name: 'licence', max: 1.5 },
+  { type: 'limit-set', name: 'licence' },
 ];
 
 const history: readonly ConformanceCase[] = [

@@ -38,6 +38,7 @@ export const workflowRow = (id: number, changed: Partial<WorkflowRow> = {}): Wor
   createdAt: 1_000,
   startedAt: 0,
   endedAt: 0,
+  concurrency: undefined,
   ...changed,
 });
 

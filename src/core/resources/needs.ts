@@ -35,6 +35,12 @@ export class Needs {
   }
 }
 
+/** The same need in one more group; itself where it is in it. */
+export function inGroup(need: Need, group: string): Need {
+  const { groups = [] } = need;
+  return groups.includes(group) ? need : { ...need, groups: [...groups, group].sort() };
+}
+
 const neither: readonly Exhaustible[] = [];
 
 /** What of it is raised when an attempt runs out of it. */

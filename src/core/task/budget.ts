@@ -3,8 +3,7 @@ import { backoffMs, budgetDefaults } from '../../model/limits.ts';
 import type { Cause, FailReason } from '../../model/states.ts';
 import type { TaskView } from './view.ts';
 
-const limits: Readonly<Record<Exclude<Cause, 'attempts'>, number>> = {
-  resources: budgetDefaults.resources,
+const limits: Readonly<Record<Exclude<Cause, 'attempts' | 'resources'>, number>> = {
   lost: budgetDefaults.lost,
   'never-started': budgetDefaults.neverStarted,
 };
@@ -19,7 +18,14 @@ export const reasonOfCause: Readonly<Record<Cause, FailReason>> = {
 /** `maxAttempts` counts all attempts, the other budgets count repetitions. */
 export function isSpent(view: TaskView, cause: Cause): boolean {
   const used = view.used[cause] + 1;
-  return cause === 'attempts' ? used >= view.maxAttempts : used > limits[cause];
+  switch (cause) {
+    case 'attempts':
+      return used >= view.maxAttempts;
+    case 'resources':
+      return used > view.maxResourceRetries;
+    default:
+      return used > limits[cause];
+  }
 }
 
 /**

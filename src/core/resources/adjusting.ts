@@ -1,0 +1,74 @@
+/**
+ * What a task asks for next, after an attempt ran out of a resource: more of that one, and of no other. Up to what the
+ * largest worker of its queue has; beyond it in the first fallback queue that is large enough; else nowhere.
+ */
+import { type Exhaustible, type Need, type Scale, scaleDefault } from '../../model/need.ts';
+import { showAtLeastBytes, showDuration } from '../../model/units.ts';
+
+/** How large the queues are, by their live workers. */
+export interface Capacities {
+  /** Whether one worker of that queue, with nothing else on it, has room for it. */
+  couldHold(queue: string, need: Need): boolean;
+  /** The most that one worker of that queue has: 0 where it has no worker, Infinity where nothing ends it. */
+  most(queue: string, resource: Exhaustible): number;
+}
+
+export type Adjustment =
+  | { readonly kind: 'raised'; readonly need: Need; readonly why: string }
+  /** `need` is what it would need, and gets nowhere. */
+  | { readonly kind: 'impossible'; readonly need: Need; readonly why: string };
+
+const fields = { memory: 'memoryBytes', runtime: 'runtimeMs' } as const satisfies Record<Exhaustible, keyof Need>;
+
+/** Undefined: it never asked for a certain amount. */
+export const amountOf = (need: Need, resource: Exhaustible): number | undefined => need[fields[resource]];
+
+const withAmount = (need: Need, resource: Exhaustible, amount: number): Need => ({
+  ...need,
+  [fields[resource]]: amount,
+});
+
+export const showAmount = (resource: Exhaustible, amount: number): string =>
+  resource === 'memory' ? showAtLeastBytes(amount) : showDuration(amount);
+
+/** By the factor, in whole bytes or ms; or the next one of the values. Undefined: that was the last of them. */
+function nextAmount(present: number, scale: Scale): number | undefined {
+  // 100 × 1.1 is a little more than 110 to the machine.
+  if (typeof scale === 'number') return Math.max(present + 1, Math.ceil(Number((present * scale).toPrecision(15))));
+  const larger = scale.filter((value) => value > present);
+  return larger.length === 0 ? undefined : Math.ceil(Math.min(...larger));
+}
+
+export function adjust(need: Need, resource: Exhaustible, capacities: Capacities): Adjustment {
+  const present = amountOf(need, resource) ?? 0;
+  const scale = need.scales?.[resource] ?? scaleDefault;
+  const next = nextAmount(present, scale);
+  const shown = showAmount(resource, present);
+  if (next === undefined) {
+    const why = `${resource} ${shown} was the last value of its scale`;
+    return { kind: 'impossible', need: withAmount(need, resource, present), why };
+  }
+  const how = typeof scale === 'number' ? `×${scale}` : 'the next value of its scale';
+  const step = `${resource} ${shown} → ${showAmount(resource, next)}`;
+  const raised = withAmount(need, resource, next);
+  const { queue, fallbacks = [] } = need;
+  const most = capacities.most(queue, resource);
+  // Where the worker that it ran on has gone, nobody knows how large its queue will be: it waits there.
+  if (capacities.couldHold(queue, raised) || !capacities.couldHold(queue, need)) {
+    return { kind: 'raised', need: raised, why: `${step} (${how})` };
+  }
+  if (most > present && most < next && capacities.couldHold(queue, withAmount(need, resource, most))) {
+    const why = `${resource} ${shown} → ${showAmount(resource, most)} (all that a worker of queue '${queue}' has)`;
+    return { kind: 'raised', need: withAmount(need, resource, most), why };
+  }
+  const at = fallbacks.findIndex((fallback) => capacities.couldHold(fallback, raised));
+  const to = fallbacks[at];
+  if (to !== undefined) {
+    const { fallbacks: _, ...rest } = raised;
+    const left = fallbacks.slice(at + 1);
+    const moved: Need = { ...rest, queue: to, ...(left.length === 0 ? {} : { fallbacks: left }) };
+    return { kind: 'raised', need: moved, why: `${step} (${how}), in queue '${to}': '${queue}' has no worker for it` };
+  }
+  const queues = [queue, ...fallbacks].map((one) => `'${one}'`).join(', ');
+  return { kind: 'impossible', need: raised, why: `${step} (${how}): no worker of queue ${queues} has that much` };
+}
