@@ -47,6 +47,7 @@ export function renderWorkflow(
     ...optional('haltMode', haltMode),
     run,
     counts: renderCounts(workflow, slots),
+    ...optional('concurrency', workflow.concurrency),
     createdAt: iso(createdAt),
     ...at('startedAt', startedAt),
     ...at('endedAt', endedAt),
@@ -56,7 +57,7 @@ export function renderWorkflow(
   };
 }
 
-function renderOutcome(outcome: Outcome): OutcomeView {
+export function renderOutcome(outcome: Outcome): OutcomeView {
   return { ...outcome };
 }
 

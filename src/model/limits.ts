@@ -43,6 +43,10 @@ export const scaleValuesMax = 64;
 export const argumentsMax = 64;
 /** Limits of one workflow on how many tasks of a template, or with a tag, run at a time. */
 export const concurrencyLimitsMax = 256;
+/** Limits that all workflows share, such as licences: all of them are listed at once. */
+export const clusterLimitsMax = 1_000;
+/** How often one task's resources may be raised: by 1.5 each time, that is from a byte to more than there is. */
+export const resourceRetriesMax = 100;
 
 /** One WebSocket frame of control messages. A single command may exceed it; then the frame holds that one alone. */
 export const frameBytesMax = 256 * 1024;

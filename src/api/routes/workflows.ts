@@ -15,6 +15,7 @@ import { failuresOf } from '../failures.ts';
 import { keyOf } from '../idempotency.ts';
 import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
+import { optional } from '../render.ts';
 
 /** Answers when the workflow has changed since that version, or has ended, or the time is over. */
 async function nextView(
@@ -54,7 +55,11 @@ export function registerWorkflowRoutes(app: App, { shell }: ApiOptions, comparer
 function registerDefining(app: App, shell: ControllerShell, comparer: Comparer): void {
   // With a batch it is the whole workflow, which is closed at once.
   const Body = Type.Object({ spec: WorkflowSpec, batch: Type.Optional(TaskBatch) }, { additionalProperties: false });
-  const Compared = { comparison: Type.Optional(Comparison) };
+  const Compared = {
+    comparison: Type.Optional(Comparison),
+    /** What its definer should know, and what holds nothing up. */
+    warnings: Type.Optional(Type.Array(Type.String())),
+  };
   const Registered = Type.Union([
     Type.Object({ ...WorkflowView.properties, ...Compared }),
     Type.Object({ id: Type.String() }),
@@ -73,9 +78,10 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
       const { spec, batch } = request.body;
       const reply = await askOnce(shell, keyOf(request), () => comparer.submission(spec, batch));
       assert(reply.type === 'registered', 'what is registered is answered so');
-      const { workflow, comparison } = reply;
+      const { workflow, comparison, warnings } = reply;
       if (batch === undefined) return { id: printWorkflow(workflow) };
-      return { ...(await workflowView(shell, workflow)), ...(comparison === undefined ? {} : { comparison }) };
+      const view = await workflowView(shell, workflow);
+      return { ...view, ...optional('comparison', comparison), ...optional('warnings', warnings?.slice()) };
     },
   );
   const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer(), ...Compared });
@@ -94,8 +100,8 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
       const key = keyOf(request);
       const reply = await comparer.extend(workflow, request.body, (asked) => shell.request(asked, key));
       assert(reply.type === 'extended', 'what is extended is answered so');
-      const { type: _, ...answer } = reply;
-      return answer;
+      const { type: _, warnings, ...answer } = reply;
+      return { ...answer, ...optional('warnings', warnings?.slice()) };
     },
   );
 }

@@ -39,26 +39,30 @@ function nextAmount(present: number, scale: Scale): number | undefined {
   return larger.length === 0 ? undefined : Math.ceil(Math.min(...larger));
 }
 
-export function adjust(need: Need, resource: Exhaustible, capacities: Capacities): Adjustment {
+/** As its scale says, wherever that may be had; the same need where its scale is at its end. */
+export function raisedNeed(need: Need, resource: Exhaustible): { readonly need: Need; readonly step: string } {
   const present = amountOf(need, resource) ?? 0;
   const scale = need.scales?.[resource] ?? scaleDefault;
   const next = nextAmount(present, scale);
-  const shown = showAmount(resource, present);
-  if (next === undefined) {
-    const why = `${resource} ${shown} was the last value of its scale`;
-    return { kind: 'impossible', need: withAmount(need, resource, present), why };
-  }
+  const shown = `${resource} ${showAmount(resource, present)}`;
+  if (next === undefined) return { need, step: `${shown} was the last value of its scale` };
   const how = typeof scale === 'number' ? `×${scale}` : 'the next value of its scale';
-  const step = `${resource} ${shown} → ${showAmount(resource, next)}`;
-  const raised = withAmount(need, resource, next);
+  return { need: withAmount(need, resource, next), step: `${shown} → ${showAmount(resource, next)} (${how})` };
+}
+
+export function adjust(need: Need, resource: Exhaustible, capacities: Capacities): Adjustment {
+  const { need: raised, step } = raisedNeed(need, resource);
+  if (raised === need) return { kind: 'impossible', need, why: step };
+  const [present, next] = [amountOf(need, resource) ?? 0, amountOf(raised, resource) ?? 0];
   const { queue, fallbacks = [] } = need;
   const most = capacities.most(queue, resource);
   // Where the worker that it ran on has gone, nobody knows how large its queue will be: it waits there.
   if (capacities.couldHold(queue, raised) || !capacities.couldHold(queue, need)) {
-    return { kind: 'raised', need: raised, why: `${step} (${how})` };
+    return { kind: 'raised', need: raised, why: step };
   }
   if (most > present && most < next && capacities.couldHold(queue, withAmount(need, resource, most))) {
-    const why = `${resource} ${shown} → ${showAmount(resource, most)} (all that a worker of queue '${queue}' has)`;
+    const [from, to] = [present, most].map((amount) => showAmount(resource, amount));
+    const why = `${resource} ${from} → ${to} (all that a worker of queue '${queue}' has)`;
     return { kind: 'raised', need: withAmount(need, resource, most), why };
   }
   const at = fallbacks.findIndex((fallback) => capacities.couldHold(fallback, raised));
@@ -67,8 +71,8 @@ export function adjust(need: Need, resource: Exhaustible, capacities: Capacities
     const { fallbacks: _, ...rest } = raised;
     const left = fallbacks.slice(at + 1);
     const moved: Need = { ...rest, queue: to, ...(left.length === 0 ? {} : { fallbacks: left }) };
-    return { kind: 'raised', need: moved, why: `${step} (${how}), in queue '${to}': '${queue}' has no worker for it` };
+    return { kind: 'raised', need: moved, why: `${step}, in queue '${to}': '${queue}' has no worker for it` };
   }
   const queues = [queue, ...fallbacks].map((one) => `'${one}'`).join(', ');
-  return { kind: 'impossible', need: raised, why: `${step} (${how}): no worker of queue ${queues} has that much` };
+  return { kind: 'impossible', need: raised, why: `${step}: no worker of queue ${queues} has that much` };
 }
