@@ -34,6 +34,7 @@ export const changeTypes = [
   'worker-barred',
   'worker-patience',
   'worker-resized',
+  'worker-refitted',
 ] as const satisfies readonly Change['type'][];
 
 /** Does not compile when a type of change is missing above. */

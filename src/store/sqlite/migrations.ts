@@ -91,6 +91,8 @@ export const migrations: readonly string[] = [
   `,
   // Many edges in one row, whose own columns then say nothing.
   'ALTER TABLE edge ADD COLUMN pack BLOB',
+  // What a worker has besides slots, as JSON; nothing for one that says nothing.
+  'ALTER TABLE worker ADD COLUMN capacity TEXT',
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */
