@@ -2,7 +2,7 @@
  * What has changed, in the past tense: the only thing that `apply` takes, that history keeps, and that a commit holds.
  * Folding all changes of a store over an empty cluster gives the cluster that its rows give.
  */
-
+import type { Capacity } from '../model/capacity.ts';
 import type { Concurrency } from '../model/concurrency.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { Exhaustible, Need } from '../model/need.ts';
@@ -123,12 +123,16 @@ export type Change =
       readonly instance: string;
       readonly host: string;
       readonly slots: number;
+      /** Absent: that of a worker that says nothing. */
+      readonly capacity?: Capacity;
     }
   | { readonly type: 'worker-gone'; readonly worker: WorkerId; readonly why: string }
   /** It was told timeouts by which it may live on for so long in silence: one that is restarted with shorter ones waits as long. */
   | { readonly type: 'worker-patience'; readonly worker: WorkerId; readonly silenceMs: number }
   /** It has another number of slots. */
   | { readonly type: 'worker-resized'; readonly worker: WorkerId; readonly slots: number }
+  /** It has more or less of something else, or ends at another time. */
+  | { readonly type: 'worker-refitted'; readonly worker: WorkerId; readonly capacity: Capacity }
   /** It gets no tasks; or, without a bar, gets some again. */
   | { readonly type: 'worker-barred'; readonly worker: WorkerId; readonly bar?: Bar }
   | ({ readonly type: 'need-adjusted' } & NeedChange)

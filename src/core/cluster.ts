@@ -177,6 +177,11 @@ export class Cluster {
           worker.slots = change.slots;
           this.noteRoom(worker);
         });
+      case 'worker-refitted':
+        return this.#changeWorker(change.worker, (worker) => {
+          worker.capacity = change.capacity;
+          this.noteRoom(worker);
+        });
       case 'worker-barred':
         return this.#changeWorker(change.worker, (worker) => {
           worker.bar = change.bar;

@@ -162,6 +162,7 @@ const rows: readonly ConformanceCase[] = [
       const workers = [
         workerRow(1, { state: 'gone', goneFor: 'it was silent' }),
         workerRow(2, { kind: 'http', owner: 't3' }),
+        workerRow(3, { capacity: { queue: 'big', memoryBytes: 2 ** 40, gpus: 2, pools: { scratch: 0.5 }, endsAt: 5 } }),
       ];
       const batches = [batchOf({ rows: { workers: [workerRow(1)] } }), batchOf({ rows: { workers } })];
       return committed(place, batches, async (reader) => assert.deepEqual(await all(reader.workerRows()), workers));
@@ -337,12 +338,14 @@ const everyChange: readonly Change[] = [
     instance: 'i',
     host: 'h',
     slots: 2,
+    capacity: { queue: 'gpu', gpus: 1 },
   },
   { type: 'attempt-ended', attempt: attemptId(1), outcome: { kind: 'succeeded' }, startedAt: 5, endedAt: 9 },
   { type: 'worker-barred', worker: k1, bar: { kind: 'quarantined', why: 'it fails' } },
   { type: 'worker-barred', worker: k1 },
   { type: 'worker-patience', worker: k1, silenceMs: 1_000 },
   { type: 'worker-resized', worker: k1, slots: 3 },
+  { type: 'worker-refitted', worker: k1, capacity: { queue: 'big', memoryBytes: 7, pools: { '': 1 }, endsAt: 9 } },
   { type: 'task-changed', task: taskId(1), event: { type: 'refunded', cause: 'attempts' } },
   { type: 'worker-gone', worker: k1, why: 'silent' },
   {

@@ -34,6 +34,7 @@ export const changeTypes = [
   'worker-barred',
   'worker-patience',
   'worker-resized',
+  'worker-refitted',
   'need-adjusted',
   'need-refused',
   'tasks-grouped',

@@ -79,6 +79,7 @@ export const workerRow = (id: number, changed: Partial<WorkerRow> = {}): WorkerR
   instance: 'instance',
   host: 'höst',
   slots: 8,
+  capacity: { queue: 'default' },
   state: 'new',
   joinedAt: 1_000,
   goneFor: undefined,

@@ -7,8 +7,8 @@ import { showAtLeastBytes, showDuration } from '../../model/units.ts';
 
 /** How large the queues are, by their live workers. */
 export interface Capacities {
-  /** Whether one worker of that queue, with nothing else on it, has room for it. */
-  couldHold(queue: string, need: Need): boolean;
+  /** What the largest worker of its queue, with nothing else on it, lacks for it; undefined where one could hold it. */
+  lacksOf(need: Need): string | undefined;
   /** The most that one worker of that queue has: 0 where it has no worker, Infinity where nothing ends it. */
   most(queue: string, resource: Exhaustible): number;
 }
@@ -21,14 +21,20 @@ export type Adjustment =
 const fields = { memory: 'memoryBytes', runtime: 'runtimeMs' } as const satisfies Record<Exhaustible, keyof Need>;
 
 /** Undefined: it never asked for a certain amount. */
-export const amountOf = (need: Need, resource: Exhaustible): number | undefined => need[fields[resource]];
+const amountOf = (need: Need, resource: Exhaustible): number | undefined => need[fields[resource]];
+
+/** Of what a queue has at most. */
+export const amountIn = (
+  capacity: Readonly<Record<(typeof fields)[Exhaustible], number>>,
+  resource: Exhaustible,
+): number => capacity[fields[resource]];
 
 const withAmount = (need: Need, resource: Exhaustible, amount: number): Need => ({
   ...need,
   [fields[resource]]: amount,
 });
 
-export const showAmount = (resource: Exhaustible, amount: number): string =>
+const showAmount = (resource: Exhaustible, amount: number): string =>
   resource === 'memory' ? showAtLeastBytes(amount) : showDuration(amount);
 
 /** By the factor, in whole bytes or ms; or the next one of the values. Undefined: that was the last of them. */
@@ -55,24 +61,23 @@ export function adjust(need: Need, resource: Exhaustible, capacities: Capacities
   if (raised === need) return { kind: 'impossible', need, why: step };
   const [present, next] = [amountOf(need, resource) ?? 0, amountOf(raised, resource) ?? 0];
   const { queue, fallbacks = [] } = need;
-  const most = capacities.most(queue, resource);
+  const lacks = capacities.lacksOf(raised);
   // Where the worker that it ran on has gone, nobody knows how large its queue will be: it waits there.
-  if (capacities.couldHold(queue, raised) || !capacities.couldHold(queue, need)) {
-    return { kind: 'raised', need: raised, why: step };
-  }
-  if (most > present && most < next && capacities.couldHold(queue, withAmount(need, resource, most))) {
+  if (lacks === undefined || capacities.lacksOf(need) !== undefined) return { kind: 'raised', need: raised, why: step };
+  const most = capacities.most(queue, resource);
+  const greatest = withAmount(need, resource, most);
+  if (most > present && most < next && capacities.lacksOf(greatest) === undefined) {
     const [from, to] = [present, most].map((amount) => showAmount(resource, amount));
     const why = `${resource} ${from} → ${to} (all that a worker of queue '${queue}' has)`;
-    return { kind: 'raised', need: withAmount(need, resource, most), why };
+    return { kind: 'raised', need: greatest, why };
   }
-  const at = fallbacks.findIndex((fallback) => capacities.couldHold(fallback, raised));
-  const to = fallbacks[at];
-  if (to !== undefined) {
+  for (const [at, to] of fallbacks.entries()) {
     const { fallbacks: _, ...rest } = raised;
     const left = fallbacks.slice(at + 1);
     const moved: Need = { ...rest, queue: to, ...(left.length === 0 ? {} : { fallbacks: left }) };
-    return { kind: 'raised', need: moved, why: `${step}, in queue '${to}': '${queue}' has no worker for it` };
+    if (capacities.lacksOf(moved) !== undefined) continue;
+    return { kind: 'raised', need: moved, why: `${step}, in queue '${to}': queue '${queue}' has no worker for it` };
   }
-  const queues = [queue, ...fallbacks].map((one) => `'${one}'`).join(', ');
-  return { kind: 'impossible', need: raised, why: `${step}: no worker of queue ${queues} has that much` };
+  const others = fallbacks.length === 0 ? '' : `; nor has queue ${fallbacks.map((one) => `'${one}'`).join(', ')}`;
+  return { kind: 'impossible', need: raised, why: `${step}: ${lacks}${others}` };
 }

@@ -1,12 +1,15 @@
-/** How large the queues are, by their live workers. */
-import { defaultQueue } from '../../model/need.ts';
+/** How large the queues are, as adjusting asks. */
 import type { Cluster } from '../cluster.ts';
-import type { Capacities } from './adjusting.ts';
+import { amountIn, type Capacities } from './adjusting.ts';
+import { capacityOfQueue, couldHold } from './queues.ts';
 
-export function capacitiesOf({ liveWorkers }: Cluster): Capacities {
-  return {
-    couldHold: (queue, { cpus }) =>
-      queue === defaultQueue && [...liveWorkers.values()].some(({ slots }) => slots >= cpus),
-    most: () => Number.POSITIVE_INFINITY,
-  };
-}
+export const capacitiesOf = (cluster: Cluster, now: number): Capacities => ({
+  lacksOf: (need) => {
+    const holding = couldHold(cluster, need, now);
+    return holding.ok ? undefined : holding.lacks;
+  },
+  most: (queue, resource) => {
+    const capacity = capacityOfQueue(cluster, queue, now);
+    return capacity === undefined ? 0 : amountIn(capacity, resource);
+  },
+});

@@ -10,7 +10,7 @@ export function adjustTask(turn: Turn, task: TaskId): undefined {
   const view = cluster.taskView(task);
   if (view.state !== 'adjusting' || view.lastAttempt === undefined) return;
   const { resource, lastAttempt: attempt } = view;
-  const { kind, need, why } = adjust(cluster.needOf(task), resource, capacitiesOf(cluster));
+  const { kind, need, why } = adjust(cluster.needOf(task), resource, capacitiesOf(cluster, now));
   const possible = kind === 'raised';
   const number = (cluster.adjustments.get(task) ?? 0) + 1;
   turn.emit({ type: possible ? 'need-adjusted' : 'need-refused', task, number, need, resource, why, attempt });

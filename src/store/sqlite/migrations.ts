@@ -91,6 +91,8 @@ export const migrations: readonly string[] = [
   `,
   // Many edges in one row, whose own columns then say nothing.
   'ALTER TABLE edge ADD COLUMN pack BLOB',
+  // What a worker has besides slots, as JSON; nothing for one that says nothing.
+  'ALTER TABLE worker ADD COLUMN capacity TEXT',
   `
   -- When tasks were added; 0 where that was before it was kept.
   ALTER TABLE run ADD COLUMN at INTEGER NOT NULL DEFAULT 0;

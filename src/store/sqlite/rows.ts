@@ -5,6 +5,7 @@ import type { Usage } from '../../core/change.ts';
 import type { TaskRow } from '../../core/task/columns.ts';
 import type { WorkerRow } from '../../core/worker.ts';
 import type { WorkflowRow } from '../../core/workflow/record.ts';
+import { type Capacity, isSameCapacity, plainCapacity } from '../../model/capacity.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../../model/ids.ts';
 import { exhaustibles } from '../../model/need.ts';
 import {
@@ -140,30 +141,25 @@ const usageOf = (wallMs: number, cpuMs: number, peakBytes: number | null): Usage
 
 export function workerValues(row: WorkerRow, into: Values): void {
   const { id, kind, owner, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs } = row;
+  const capacity = isSameCapacity(row.capacity, plainCapacity) ? null : JSON.stringify(row.capacity);
   const barred = bar === undefined ? null : JSON.stringify(bar);
   const code = codeOf(workerStates, state);
   into.push(id, shard, lock, instance, host, slots, code, joinedAt, goneFor ?? null, barred, silenceMs);
-  into.push(codeOf(workerKinds, kind), owner ?? null);
+  into.push(codeOf(workerKinds, kind), owner ?? null, capacity);
 }
 
 export function workerRow(columns: Columns): WorkerRow {
-  const [id, shard, lock, instance, host, slots, stateCode, joinedAt, goneFor, barred, silenceMs, kindCode, owner] =
-    columns as [
-      ...[id: WorkerId, shard: string, lock: string, instance: string, host: string],
-      ...[
-        slots: number,
-        state: number,
-        joinedAt: number,
-        goneFor: string | null,
-        bar: string | null,
-        silenceMs: number,
-      ],
-      ...[kind: number, owner: string | null],
-    ];
+  const [id, shard, lock, instance, host, slots, stateCode, joinedAt, ...rest] = columns as [
+    ...[id: WorkerId, shard: string, lock: string, instance: string, host: string],
+    ...[slots: number, state: number, joinedAt: number, goneFor: string | null, bar: string | null],
+    ...[silenceMs: number, kind: number, owner: string | null, capacity: string | null],
+  ];
+  const [goneFor, barred, silenceMs, kindCode, owner, known] = rest;
   const state = workerStates[stateCode] as WorkerRow['state'];
   const kind = workerKinds[kindCode] as WorkerRow['kind'];
   const bar = barred === null ? undefined : (JSON.parse(barred) as WorkerRow['bar']);
-  const facts = { id, kind, owner: owner ?? undefined, shard, lock, instance, host, slots, state, joinedAt };
+  const capacity = known === null ? plainCapacity : (JSON.parse(known) as Capacity);
+  const facts = { id, kind, owner: owner ?? undefined, shard, lock, instance, host, slots, capacity, state, joinedAt };
   return { ...facts, goneFor: goneFor ?? undefined, bar, silenceMs };
 }
 

@@ -54,7 +54,7 @@ const tablesOf = (database: DatabaseSync, texts: Texts) => ({
   workflow: new Bulk(database, 'INSERT OR REPLACE INTO workflow', 11, workflowValues),
   task: new Bulk(database, 'INSERT OR REPLACE INTO task', 12, taskValues),
   attempt: new Bulk(database, 'INSERT OR REPLACE INTO attempt', 14, attemptValues),
-  worker: new Bulk(database, 'INSERT OR REPLACE INTO worker', 13, workerValues),
+  worker: new Bulk(database, 'INSERT OR REPLACE INTO worker', 14, workerValues),
   outputPiece: new Bulk(database, 'INSERT OR REPLACE INTO output_piece', 6, outputValues),
   definition: new Bulk(
     database,
