@@ -165,6 +165,25 @@ Examples:
   drover workers --all --json | jq .state
 `;
 
+export const limitHelp = `
+A task asks for so much of a limit by its name. What nobody has set holds nobody back. Lowering one ends
+nothing that runs; 0 pauses what asks for it. To set one takes a token of the role admin.
+
+Examples:
+  drover limit                  all of them: how much there is, and in use
+  drover limit licences 5
+  drover limit licences none
+`;
+
+export const concurrencyHelp = `
+Lowering a limit ends nothing that runs; 0 pauses, and 'none' lifts it. Without a number it is shown.
+
+Examples:
+  drover concurrency w3 50
+  drover concurrency w3 --template fit=10 --template plot=none
+  drover concurrency w3 --tag model=x=0
+`;
+
 export const tokenHelp = `
 Roles: read looks; submit also submits, cancels and retries; worker runs tasks; admin may do anything.
 A token is used by an access file that has it (--access), or in the place of the access file's own: as

@@ -3,7 +3,9 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   attemptsPerTaskMax,
+  budgetDefaults,
   logLevels,
+  resourceRetriesMax,
   shardBytesMax,
   slotsMax,
   terminationMsDefault,
@@ -29,6 +31,11 @@ export function addInputs(command: Command): Command {
     .usage(`[options] FILE|-\n       ${name} 'cmd {}' ::: VALUE… [::: VALUE…]\n       ${name} 'cmd {}' --array 1-100`)
     .argument('[input...]', "FILE, '-' or a command")
     .option('--retries <n>', 'try a failed task again up to so often (default: 0)', integer(0, attemptsPerTaskMax - 1))
+    .option(
+      '--resource-retries <n>',
+      `raise what an attempt ran out of up to so often (default: ${budgetDefaults.resources})`,
+      integer(0, resourceRetriesMax),
+    )
     .option('--timeout <time>', `kill an attempt that takes longer: ${durationExamples}`, duration(1))
     .option('--fail-fast', 'cancel what is left when a task has failed for good')
     .addOption(onLostOption())
@@ -123,4 +130,4 @@ export function duration(minMs: number, maxMs = 10 * 366 * 86_400_000): (text: s
   };
 }
 
-const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];
+export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];

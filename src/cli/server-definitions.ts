@@ -9,6 +9,7 @@ import type { AdministrationOptions } from './commands/worker-administration.ts'
 import type { WorkersOptions } from './commands/workers.ts';
 import type { ExecutionOptions } from './execution.ts';
 import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } from './help.ts';
+import { defineLimits } from './limit-definitions.ts';
 import {
   addInputs,
   bulkDryRunOption,
@@ -34,6 +35,7 @@ export function defineServerCommands(program: Command, given: Given, perform: Pe
   defineServer(program, given, perform);
   defineWorker(program, given, perform);
   defineWorkers(program, given, perform);
+  defineLimits(program, given, perform);
   defineToken(program, given, perform);
 }
 

@@ -42,6 +42,8 @@ export interface Submission {
   readonly skipped: number;
   /** With an earlier workflow, where the new one is like it. */
   readonly comparison?: Comparison;
+  /** What the submitter should know, and what holds nothing up. */
+  readonly warnings: readonly string[];
 }
 
 const batchCharsMax = 1_000_000;
@@ -81,6 +83,7 @@ class Registration {
   private skipped = 0;
   private id: string | undefined;
   private comparison: Comparison | undefined;
+  private readonly warnings = new Set<string>();
   private batch: TaskSpec[] = [];
   private edges: EdgeSpec[] = [];
   private batchChars = 0;
@@ -117,21 +120,29 @@ class Registration {
   async flush(): Promise<string> {
     const batch = this.takeBatch();
     this.id ??= (await this.client.register(this.spec)).id;
-    this.count((await this.client.extend(this.id, batch)).comparison);
+    const { comparison, warnings } = await this.client.extend(this.id, batch);
+    this.count(comparison);
+    this.warn(warnings);
     return this.id;
   }
 
   /** What fits into one batch is registered and closed with it, in one request. */
   async close(): Promise<WorkflowView> {
     if (this.id !== undefined) return this.client.close(await this.flush());
-    const { comparison, ...view } = await this.client.submitWhole(this.spec, this.takeBatch());
+    const { comparison, warnings, ...view } = await this.client.submitWhole(this.spec, this.takeBatch());
     this.count(comparison);
+    this.warn(warnings);
     return view;
   }
 
   get result(): Submission {
     const { tasks, skipped, comparison } = this;
-    return { tasks, skipped, ...(comparison === undefined ? {} : { comparison }) };
+    return { tasks, skipped, warnings: [...this.warnings], ...(comparison === undefined ? {} : { comparison }) };
+  }
+
+  /** Batches mostly have the same. */
+  private warn(warnings: readonly string[] = []): void {
+    for (const warning of warnings) this.warnings.add(warning);
   }
 
   private count(added: Comparison | undefined): void {

@@ -8,7 +8,7 @@
 import type { Cause, Role, TaskState } from '../../model/states.ts';
 import { type BadOutcome, causeOf, isUncharged } from '../attempt/outcome.ts';
 import { accept, type Cell, type Decision, ignore, ignored, refused, reject, type Table } from '../machine.ts';
-import { backoff, isSpent, reasonOfCause } from './budget.ts';
+import { isSpent, nextStart, reasonOfCause } from './budget.ts';
 import type { TaskCommand, TaskEvent, TaskMove, TaskView } from './view.ts';
 
 type Of<C extends TaskCommand['type']> = Extract<TaskCommand, { readonly type: C }>;
@@ -142,7 +142,7 @@ const triaged = cell(
     if (view.until < now) return accept(moved({ to: 'failed', reason: 'deadline' }, charge));
     if (cause === 'lost' && view.onLost !== 'requeue') return onLoss(view, charge);
     if (cause === 'resources') return accept(moved({ to: 'adjusting', resource }, charge));
-    return accept(moved({ to: 'queued', notBefore: now + backoff(view, cause) }, charge));
+    return accept(moved({ to: 'queued', notBefore: nextStart(view, cause, now) }, charge));
   },
 );
 
@@ -154,7 +154,7 @@ const onLoss = (view: In<'triaging'>, charge: { readonly charge: Cause }): Decis
 
 const adjusted = cell(['controller'], ['queued', 'failed'], (view: In<'adjusting'>, { now, possible }: Of<'adjust'>) =>
   possible
-    ? accept(moved({ to: 'queued', notBefore: now + backoff(view, 'resources') }))
+    ? accept(moved({ to: 'queued', notBefore: nextStart(view, 'resources', now) }))
     : accept(moved({ to: 'failed', reason: 'resources' })),
 );
 
