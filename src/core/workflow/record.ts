@@ -7,9 +7,9 @@ import { assert } from '../../model/errors.ts';
 import { type TaskId, taskId, type WorkflowId } from '../../model/ids.ts';
 import { type HaltMode, type TaskState, taskStates, type WorkflowState } from '../../model/states.ts';
 import type { Range, WorkflowRules } from '../change.ts';
-import { AscendingQueue } from '../columns.ts';
 import type { StateMask } from '../task/state-blocks.ts';
 import type { TaskKind } from '../task/view.ts';
+import { ReadyTasks } from './ready-tasks.ts';
 import type { Stop, WorkflowView } from './table.ts';
 
 /** Tasks of consecutive ids and indices; a submission adds one, or lengthens the last. */
@@ -57,7 +57,9 @@ export class WorkflowRecord {
   attemptsEnded = 0;
   /** How far a sweep (cancel all, retry all) has come; not durable, a sweep may safely start over. */
   sweptTo = 0;
-  readonly ready = new AscendingQueue();
+  /** When it was last given its turn, counted in launches; not durable. */
+  servedAt = 0;
+  readonly ready = new ReadyTasks();
   readonly #counts = noCounts();
   readonly #joins = noCounts();
   readonly #extents: Extent[] = [];
