@@ -7,7 +7,8 @@ import type { ControllerShell } from '../src/controller/shell.ts';
 import type { Change } from '../src/core/change.ts';
 import type { Cluster } from '../src/core/cluster.ts';
 import { checkInvariants } from '../src/core/invariants.ts';
-import { capacityOf } from '../src/core/scheduler/launch.ts';
+import { isOver } from '../src/core/resources/room.ts';
+import { prefetchOf } from '../src/core/scheduler/placement.ts';
 import type { WorkerRecord } from '../src/core/worker.ts';
 import { attemptId } from '../src/model/ids.ts';
 import { isEndedWorkflow } from '../src/model/states.ts';
@@ -136,7 +137,7 @@ export class Checks {
     this.#past.onRun();
     if (shell?.controller.sessions.isWaiting(shell.now())) kernel.fail('9', 'something is sent in the initial wait');
     if (shell !== undefined) this.#standing.checkKnown(shell, 'something is sent');
-    if (worker !== undefined && worker.attempts.size > capacityOf(worker)) {
+    if (worker !== undefined && isOver(worker.room, worker.load, prefetchOf(worker))) {
       kernel.fail('16', `k${worker.id} has ${worker.slots} slots and ${worker.attempts.size} attempts`);
     }
     for (const { attempt } of message.orders as { attempt: number }[]) {

@@ -189,7 +189,7 @@ export class WorkerSessions {
   /** At the end of a turn: the attempts that wait for a slot where there are fewest, of all who said something in it. */
   takeSpare(): number {
     let spare = Number.POSITIVE_INFINITY;
-    for (const { worker } of this.#heard) spare = Math.min(spare, worker.attempts.size - worker.slots);
+    for (const { worker } of this.#heard) spare = Math.min(spare, spareOf(worker));
     const isAnyHeard = this.#heard.size > 0;
     this.#heard.clear();
     return isAnyHeard ? Math.max(0, spare) : 0;
@@ -431,6 +431,9 @@ export class WorkerSessions {
     this.pulls.onOpened(worker.id, link, effects);
   }
 }
+
+/** What takes more or less than a slot is not reckoned with: nobody knows how many of it run. */
+const spareOf = ({ attempts, slots, load }: WorkerRecord): number => (load.odd > 0 ? 0 : attempts.size - slots);
 
 /** Instances begin with the time of their start. */
 function isNewerInstance(one: string, other: string): boolean {

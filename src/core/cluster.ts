@@ -10,8 +10,8 @@
  * 2. `pending` of a task that is registering or waiting is the number of its edges that are not met.
  * 3. A waiting task that could be queued is in `releasable`, one that can never be is in `doomed`, a queued join is in
  *    `joins`, a triaging or adjusting task in the list of that name: entries may be stale, never missing.
- * 4. A worker with a free slot is in `vacant`, one that may get work ahead in `eager`, a workflow with something to launch in
- *    `sources`, and in `patient` unless it fails fast: entries may be stale, never missing.
+ * 4. A worker with a part of a slot free is in `vacant`, one that may get work ahead in `eager`, a workflow with something to
+ *    launch in the lanes of its needs (lanes.ts): entries may be stale, never missing.
  * 5. A task that is launched, running or cancelling has a live attempt, on exactly one worker; no other task has one.
  */
 import { assert, DroverError } from '../model/errors.ts';
@@ -32,11 +32,13 @@ import { Heap } from './columns.ts';
 import { edgeStatus, Graph, isTelling } from './graph.ts';
 import { Limits } from './resources/limits.ts';
 import { adjustable, inGroup, Needs } from './resources/needs.ts';
-import { Rota } from './scheduler/rota.ts';
+import { Lanes } from './scheduler/lanes.ts';
+import { hasRoom, prefetchOf } from './scheduler/placement.ts';
 import { TaskColumns, type TaskRow } from './task/columns.ts';
 import { firstState } from './task/table.ts';
 import type { TaskEvent, TaskView } from './task/view.ts';
 import { WorkerRecord, type WorkerRow } from './worker.ts';
+import { levelOf, priorityOf } from './workflow/ready-tasks.ts';
 import { WorkflowRecord, type WorkflowRow } from './workflow/record.ts';
 
 type Of<T extends Change['type']> = Extract<Change, { readonly type: T }>;
@@ -78,9 +80,8 @@ export class Cluster {
   /** Workers that may have room: for the tasks of their free slots, and for what is sent ahead of these. */
   readonly vacant = new Set<WorkerRecord>();
   readonly eager = new Set<WorkerRecord>();
-  /** Workflows that may have something to launch, in turns; and those of them of which some may be sent ahead. */
-  readonly sources = new Rota<WorkflowRecord>();
-  readonly patient = new Rota<WorkflowRecord>();
+  /** Workflows that may have something to launch, by what it needs. */
+  readonly lanes = new Lanes(this.needs);
   /** Queued for later: by the time from which they may be launched. */
   readonly delayed = new Heap();
   /** Tasks with a latest start, by it. */
@@ -225,15 +226,33 @@ export class Cluster {
   /** A worker may have room that it had not: it is healthy again, or back, or an attempt of it has ended. */
   noteRoom(worker: WorkerRecord): void {
     if (worker.kind === 'http') return;
-    if (worker.attempts.size < worker.slots) this.vacant.add(worker);
+    const { now, ahead } = this.lanes;
+    if (worker.load.cpus < worker.room.cpus) this.vacant.add(worker);
     this.eager.add(worker);
+    if (now.stuck.size > 0) now.openIf((lane) => hasRoom(worker, lane, 0, 0));
+    if (ahead.stuck.size > 0) this.#openAhead(worker);
   }
 
   /** It is queued, and its time has come. */
   makeReady(task: TaskId): void {
     const workflow = this.workflow(this.tasks.workflow(task));
-    workflow.ready.push(task);
-    this.#noteSource(workflow);
+    const need = this.tasks.need(task);
+    const priority = this.tasks.priority(task);
+    workflow.ready.push(need, levelOf(priority, this.graph.continuations(task)), task);
+    if (workflow.launches) this.lanes.add(need, priority, workflow);
+  }
+
+  /** It may have something to launch that it had not, or that was refused. */
+  noteSource(workflow: WorkflowRecord): void {
+    if (!workflow.launches) return;
+    for (const queue of workflow.ready.queues()) {
+      if (!queue.isEmpty) this.lanes.add(queue.need, priorityOf(queue.level), workflow);
+    }
+  }
+
+  /** The same for all of them. */
+  noteSources(): void {
+    for (const id of this.active) this.noteSource(this.workflow(id));
   }
 
   /** Ids up to this one may have been given out by a controller whose store was lost: they are not given out again. */
@@ -305,11 +324,9 @@ export class Cluster {
   }
 
   loadAttempt(row: AttemptRow): void {
-    const record = loadAttempt(row);
+    const record = loadAttempt(row, this.tasks.need(row.task));
     if (row.outcome === undefined || this.#mayBeCorrected(record)) this.attempts.set(row.id, record);
-    if (row.outcome !== undefined) return;
-    this.workers.get(row.worker)?.attempts.add(row.id);
-    this.limits.take(this.tasks.workflow(row.task), this.needOf(row.task));
+    if (row.outcome === undefined) this.#give(record);
   }
 
   /** After its task. Adjustments of a task come in their order. */
@@ -366,10 +383,9 @@ export class Cluster {
     this.registering.add(id);
   }
 
-  #noteSource(workflow: WorkflowRecord): void {
-    if (!workflow.launches || workflow.ready.size === 0) return;
-    this.sources.add(workflow);
-    if (!workflow.rules.failFast) this.patient.add(workflow);
+  #openAhead(worker: WorkerRecord): void {
+    const slots = prefetchOf(worker);
+    this.lanes.ahead.openIf((lane) => hasRoom(worker, lane, slots, 0));
   }
 
   #changeWorker(id: WorkerId, change: (worker: WorkerRecord) => void): void {
@@ -383,7 +399,7 @@ export class Cluster {
     const workflow = this.workflow(id);
     change(workflow);
     workflow.version++;
-    this.#noteSource(workflow);
+    this.noteSource(workflow);
     this.#dirtyWorkflows.add(id);
     this.attention.add(id);
   }
@@ -468,16 +484,19 @@ export class Cluster {
     const after = inGroup(before, group);
     if (after === before) return;
     const last = this.tasks.lastAttempt(task);
-    const isLive = last !== undefined && (this.attempts.get(last)?.state ?? 'ended') !== 'ended';
+    const attempt = last === undefined ? undefined : this.attempts.get(last);
+    const isLive = attempt !== undefined && attempt.state !== 'ended';
     if (isLive) this.limits.give(workflow, before);
     this.tasks.setNeed(task, this.needs.number(after));
     if (isLive) this.limits.take(workflow.id, after);
+    // It is ready among those of its new need, too; whoever finds it among the others leaves it.
+    if (this.#isQueuedCommand(task)) this.#file(task);
     this.#wake();
   }
 
   /** Who waited for a limit gets another turn. */
   #wake(): void {
-    for (const workflow of this.limits.takeWoken()) this.#noteSource(workflow);
+    for (const workflow of this.limits.takeWoken()) this.noteSource(workflow);
   }
 
   #onTaskChanged(task: TaskId, event: TaskEvent): void {
@@ -487,7 +506,7 @@ export class Cluster {
     this.tasks.apply(task, event);
     this.#dirtyTasks.add(task);
     this.#noteEarly(task);
-    if (event.type !== 'prioritised') this.#file(task);
+    if (event.type !== 'prioritised' || this.#isQueuedCommand(task)) this.#file(task);
     if (event.type === 'moved') this.#tellChildren(task, before, event.move.to);
     this.#forgetLost(task);
     this.attention.add(this.tasks.workflow(task));
@@ -515,7 +534,7 @@ export class Cluster {
     const previous = this.tasks.lastAttempt(task);
     // One that ended in this same turn is forgotten when its row has been taken.
     if (previous !== undefined && !this.#dirtyAttempts.has(previous)) this.attempts.delete(previous);
-    this.attempts.set(attempt, {
+    const record: AttemptRecord = {
       id: attempt,
       task,
       number,
@@ -528,10 +547,18 @@ export class Cluster {
       outcome: undefined,
       usage: undefined,
       signalledFor: undefined,
-    });
-    this.workers.get(worker)?.attempts.add(attempt);
-    this.limits.take(this.tasks.workflow(task), this.needOf(task));
+      need: this.tasks.need(task),
+    };
+    this.attempts.set(attempt, record);
+    this.#give(record);
     this.#dirtyAttempts.add(attempt);
+  }
+
+  #give({ id, task, worker: holder, need }: AttemptRecord): void {
+    this.limits.take(this.tasks.workflow(task), this.needOf(task));
+    const worker = this.workers.get(holder);
+    worker?.attempts.add(id);
+    worker?.load.add(this.needs.demand(need));
   }
 
   #onAttemptStarted({ attempt, startedAt }: Of<'attempt-started'>): void {
@@ -557,6 +584,7 @@ export class Cluster {
     const worker = this.workers.get(record.worker);
     if (worker?.attempts.delete(attempt)) {
       worker.unsure.delete(attempt);
+      worker.load.remove(this.needs.demand(record.need));
       if (worker.state !== 'gone') this.noteRoom(worker);
     }
     workflow.attemptsEnded++;
@@ -586,6 +614,10 @@ export class Cluster {
   #forgetLost(task: TaskId): void {
     const last = this.tasks.lastAttempt(task);
     if (last !== undefined && !this.#dirtyAttempts.has(last)) this.#forgetIfOver(last);
+  }
+
+  #isQueuedCommand(task: TaskId): boolean {
+    return this.tasks.state(task) === 'queued' && this.tasks.kind(task) === 'command';
   }
 
   #isCounted(task: TaskId): boolean {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { beginning, run, turns } from '../../test/core/operations.ts';
+import { beginning, joinLargest, run, turns } from '../../test/core/operations.ts';
 import { assert } from '../model/errors.ts';
 import { isEndedTask } from '../model/states.ts';
 import type { Cluster } from './cluster.ts';
@@ -31,7 +31,7 @@ function finishAll(cluster: Cluster, from: number): void {
 
 function openTheWay(turn: Turn): void {
   const { cluster } = turn;
-  run(turn, { name: 'join', a: 99, b: 0, c: 0 });
+  joinLargest(turn);
   for (let id = 1; id <= cluster.tasks.size; id++) run(turn, { name: 'release', a: id - 1, b: 0, c: 0 });
   for (const id of cluster.workflows.keys()) {
     run(turn, { name: 'close', a: id - 1, b: 0, c: 0 });

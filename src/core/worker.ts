@@ -4,6 +4,7 @@ import type { AttemptId, TaskId, WorkerId } from '../model/ids.ts';
 import type { WorkerKind, WorkerState } from '../model/states.ts';
 import type { HealthFacts } from './health/health.ts';
 import { Load, type Room, roomOf } from './resources/room.ts';
+import type { Lane } from './scheduler/lanes.ts';
 
 /** Why it gets no tasks, although it is healthy. One that is stopping is told to end when it has nothing left. */
 export interface Bar {
@@ -86,6 +87,8 @@ export class WorkerRecord {
   streak: BadEnd[] = [];
   lastGoodAt = 0;
   suspicion: Suspicion | undefined;
+  /** It gets nothing else until that fits. */
+  reservedFor: Lane | undefined;
 
   constructor(joined: Joined, at: number) {
     this.id = joined.worker;

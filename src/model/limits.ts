@@ -83,6 +83,12 @@ export const reportSamplesMax = 100;
 /** Work sent ahead of free slots, measured in time, and capped in count. */
 export const prefetchMs = 100;
 export const prefetchMax = 2_048;
+/** Attempts of one worker, however small they are: it tells all of them whenever it is asked what it runs. */
+export const workerAttemptsMax = 8_192;
+/** Needs that are looked at for one worker at a time; if there are more, the others have their turn the next time. */
+export const lanesLookedAtMax = 1_024;
+/** What has found no room for so long, while others have, gets a worker reserved. */
+export const reserveAfterMs = 5_000;
 /** Of that, what the spawner has beyond its slots, so that a free slot waits for nobody. */
 export const startAheadMs = 40;
 export const startAheadMax = 512;

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from '../../src/sdk/client.ts';
 import { Bench } from '../conformance/seed-a/bench.ts';
+import { plainSpec } from '../controller/spec.ts';
 
 let bench: Bench;
 let client: Client;
@@ -93,12 +94,12 @@ describe('a limit that all workflows share', () => {
     };
     await client.setLimit('few', 2);
     const tasks = [licensed, { command: 'x', resources: { limits: { few: 3 } } }];
-    const { id, warnings } = await client.submitWhole(spec, { tasks, edges: [] });
+    const { id, warnings } = await client.submitWhole(plainSpec, { tasks, edges: [] });
     expect(warnings).toEqual([
       expect.stringContaining("nobody has set the limit 'matlab'"),
       expect.stringContaining("asks for 3 of 'few'"),
     ]);
-    const { id: later } = await client.register(spec);
+    const { id: later } = await client.register(plainSpec);
     expect((await client.extend(later, { tasks: [licensed], edges: [] })).warnings).toHaveLength(1);
     expect(await claimAll(await bench.worker(100))).toEqual([`${id}.1`]);
   });
@@ -156,8 +157,9 @@ describe('the concurrency of a workflow', () => {
   });
 
   it('of a tag concerns tasks that are there already, those that run included, and those to come', async () => {
-    const w = await bench.submit([...times(4, tagged), { command: 'x' }, { command: 'x', tags: { model: 'z' } }], {
-      open: true,
+    const { id: w } = await client.register({ ...plainSpec, open: true });
+    await client.extend(w, {
+      ...{ tasks: [...times(4, tagged), { command: 'x' }, { command: 'x', tags: { model: 'z' } }], edges: [] },
     });
     const k = await bench.worker(2);
     expect(await claimAll(k)).toEqual([`${w}.1`, `${w}.2`]);

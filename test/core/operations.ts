@@ -16,6 +16,7 @@ import {
   extendWorkflow,
   registerWorkflow,
 } from '../../src/core/workflow/registration.ts';
+import type { Capacity } from '../../src/model/capacity.ts';
 import { DroverError } from '../../src/model/errors.ts';
 import { type TaskId, taskId, type WorkflowId, workerId, workflowId } from '../../src/model/ids.ts';
 import { defaultQueue, type Need } from '../../src/model/need.ts';
@@ -32,6 +33,27 @@ export interface Operation {
 
 /** Runs out of what it asked for. */
 const hungry: Need = { queue: defaultQueue, cpus: 1, memoryBytes: 1_000, runtimeMs: 1_000 };
+
+/** What a worker has that has most of everything in its queue. */
+const largest: readonly Capacity[] = [
+  { queue: defaultQueue, memoryBytes: 10_000, gpus: 2, pools: { scratch: 3 } },
+  { queue: 'big', memoryBytes: 100_000, gpus: 4 },
+];
+const capacities: readonly Capacity[] = [
+  ...largest,
+  { queue: defaultQueue },
+  { queue: defaultQueue, memoryBytes: 1_500 },
+  { queue: defaultQueue, memoryBytes: 3_000, gpus: 1, endsAt: 50_000 },
+  { queue: 'big', memoryBytes: 5_000 },
+];
+const needs: readonly Need[] = [
+  { queue: defaultQueue, cpus: 3 },
+  { queue: defaultQueue, cpus: 0.5 },
+  { queue: defaultQueue, cpus: 1.5, memoryBytes: 2_000 },
+  { queue: defaultQueue, cpus: 1, gpus: 1, runtimeMs: 1_000 },
+  { queue: defaultQueue, cpus: 0.1, pools: { scratch: 0.7 } },
+  { queue: 'big', cpus: 2, memoryBytes: 5_000 },
+];
 
 type Act = (turn: Turn, picks: { a: number; b: number; c: number }) => void;
 
@@ -63,6 +85,7 @@ const seeds: readonly TaskSeed[] = [
   { kind: 'command', held: true },
   { kind: 'command', until: 40_000 },
   { kind: 'command', priority: -3 },
+  ...needs.map((need, at): TaskSeed => ({ kind: 'command', need, ...(at % 2 === 0 ? { priority: at } : {}) })),
   { kind: 'join' },
   { kind: 'check' },
 ];
@@ -124,7 +147,7 @@ const operations = {
     const parents = [...turn.cluster.graph.parents(child)];
     if (parents.length > 0) removeContinuations(turn, pick(parents, b).parent, [child]);
   },
-  join: (turn, { a, b }) => {
+  join: (turn, { a, b, c }) => {
     const worker = workerId(turn.cluster.workers.size + 1);
     turn.emit({
       type: 'worker-joined',
@@ -135,8 +158,30 @@ const operations = {
       instance: `i${a}`,
       host: 'h',
       slots: 1 + (a % 4),
+      ...(c % 2 === 0 ? {} : { capacity: pick(capacities, c >> 1) }),
     });
     Object.assign(turn.cluster.workers.get(worker) ?? {}, { state: 'healthy' });
+  },
+  /** Its memory, its queue, when it ends: all may change. */
+  refit: (turn, { a, b }) => {
+    if (turn.cluster.liveWorkers.size === 0) return;
+    const { id: worker } = pick([...turn.cluster.liveWorkers.values()], a);
+    turn.emit({ type: 'worker-refitted', worker, capacity: pick(capacities, b) });
+  },
+  resize: (turn, { a, b }) => {
+    if (turn.cluster.liveWorkers.size === 0) return;
+    turn.emit({
+      type: 'worker-resized',
+      worker: pick([...turn.cluster.liveWorkers.values()], a).id,
+      slots: 1 + (b % 5),
+    });
+  },
+  /** How long tasks take there: from it follows what is sent ahead. */
+  average: (turn, { a, b }) => {
+    if (turn.cluster.liveWorkers.size === 0) return;
+    const worker = pick([...turn.cluster.liveWorkers.values()], a);
+    worker.averageMs = 1 + (b % 200);
+    turn.cluster.noteRoom(worker);
   },
   lose: (turn, { a }) => {
     if (turn.cluster.workers.size === 0) return;
@@ -194,6 +239,11 @@ export function run(turn: Turn, { name, ...picks }: Operation): void {
     // A refusal is an answer, not a failure.
     if (!(error instanceof DroverError)) throw error;
   }
+}
+
+/** Workers that have room for whatever is asked for. */
+export function joinLargest(turn: Turn): void {
+  for (const at of largest.keys()) run(turn, { name: 'join', a: 99, b: 0, c: 2 * at + 1 });
 }
 
 /** A cluster in which something can happen: three workflows are registered, three workers have joined. */

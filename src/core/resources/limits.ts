@@ -30,6 +30,17 @@ export type Refusal =
   | { readonly kind: 'workflow' }
   | { readonly kind: 'group'; readonly name: string };
 
+export function describeRefusal(refusal: Refusal): string {
+  switch (refusal.kind) {
+    case 'cluster':
+      return `the limit '${refusal.name}'`;
+    case 'workflow':
+      return 'how many tasks of its workflow may run at a time';
+    case 'group':
+      return `how many tasks of ${refusal.name} may run at a time`;
+  }
+}
+
 export class Limits {
   readonly #max = new Map<string, number>();
   /** In parts. */

@@ -111,11 +111,16 @@ export function isOver(room: Room, load: Load, ahead = 0): boolean {
   return false;
 }
 
-/** Which part of a worker it takes, of whatever it takes most of. */
-export function shareOf(room: Room, { cpus, memoryBytes, gpus, pools }: Demand): number {
-  let share = cpus / room.cpus;
-  if (memoryBytes > 0) share = Math.max(share, memoryBytes / room.memoryBytes);
-  if (gpus > 0) share = Math.max(share, gpus / room.gpus);
-  for (const [name, amount] of pools) share = Math.max(share, amount / (room.pools.get(name) ?? 0));
-  return share;
+/** How much of a worker is taken with one more, of whatever most is taken of. */
+export function fullness(room: Room, load: Load, { cpus, memoryBytes, gpus, pools }: Demand): number {
+  let full = (load.cpus + cpus) / room.cpus;
+  if (memoryBytes > 0) full = Math.max(full, (load.memoryBytes + memoryBytes) / room.memoryBytes);
+  if (gpus > 0) full = Math.max(full, (load.gpus + gpus) / room.gpus);
+  for (const [name, amount] of pools) {
+    full = Math.max(full, ((load.pools.get(name) ?? 0) + amount) / (room.pools.get(name) ?? 0));
+  }
+  return full;
 }
+
+/** Which part of a worker it takes, of whatever it takes most of. */
+export const shareOf = (room: Room, demand: Demand): number => fullness(room, empty, demand);

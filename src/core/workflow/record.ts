@@ -8,9 +8,9 @@ import { assert } from '../../model/errors.ts';
 import { type TaskId, taskId, type WorkflowId } from '../../model/ids.ts';
 import { type HaltMode, type TaskState, taskStates, type WorkflowState } from '../../model/states.ts';
 import type { Range, WorkflowRules } from '../change.ts';
-import { AscendingQueue } from '../columns.ts';
 import type { StateMask } from '../task/state-blocks.ts';
 import type { TaskKind } from '../task/view.ts';
+import { ReadyTasks } from './ready-tasks.ts';
 import type { Stop, WorkflowView } from './table.ts';
 
 /** Tasks of consecutive ids and indices; a submission adds one, or lengthens the last. */
@@ -61,7 +61,9 @@ export class WorkflowRecord {
   sweptTo = 0;
   /** By the groups of needs; as `concurrency` says. */
   groupMax: ReadonlyMap<string, number> = new Map();
-  readonly ready = new AscendingQueue();
+  /** When it was last given its turn, counted in launches; not durable. */
+  servedAt = 0;
+  readonly ready = new ReadyTasks();
   readonly #counts = noCounts();
   readonly #joins = noCounts();
   readonly #extents: Extent[] = [];
