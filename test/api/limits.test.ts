@@ -83,15 +83,6 @@ describe('a limit that all workflows share', () => {
   });
 
   it('that nobody has set holds nobody back, and whoever submits is told', async () => {
-    const spec = {
-      cwd: '/',
-      shell: '/bin/sh',
-      env: {},
-      maxAttempts: 1,
-      terminationMs: 0,
-      failFast: false,
-      open: false,
-    };
     await client.setLimit('few', 2);
     const tasks = [licensed, { command: 'x', resources: { limits: { few: 3 } } }];
     const { id, warnings } = await client.submitWhole(plainSpec, { tasks, edges: [] });
