@@ -3,12 +3,13 @@ import type { EndReport } from '../core/task/ending.ts';
 import type { StateMask } from '../core/task/state-blocks.ts';
 import type { Steering } from '../core/task/steering.ts';
 import type { Bar } from '../core/worker.ts';
+import type { Capacity } from '../model/capacity.ts';
 import type { DroverError } from '../model/errors.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { EdgeKind, HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison } from '../protocol/views.ts';
-import type { FromWorker, ToWorker } from '../protocol/worker.ts';
+import type { FromWorker, OrderNeed, ToWorker } from '../protocol/worker.ts';
 import type { Batch, UsageSample } from '../store/store.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import type { NewToken } from './tokens.ts';
@@ -29,6 +30,7 @@ export type HttpRequest =
       readonly name: string;
       readonly host: string;
       readonly slots: number;
+      readonly capacity?: Capacity;
       /** The token that it speaks with. */
       readonly owner: string;
     }
@@ -132,12 +134,18 @@ export interface RequestKey {
 /** What a request gives back once it is durable. */
 export type Reply =
   | { readonly type: 'done' }
-  | { readonly type: 'registered'; readonly workflow: WorkflowId; readonly comparison?: Comparison }
+  | {
+      readonly type: 'registered';
+      readonly workflow: WorkflowId;
+      readonly comparison?: Comparison;
+      readonly warnings?: readonly string[];
+    }
   | {
       readonly type: 'extended';
       readonly firstIndex: number;
       readonly count: number;
       readonly comparison?: Comparison;
+      readonly warnings?: readonly string[];
     }
   | { readonly type: 'interrupted'; readonly workflows: readonly WorkflowId[] }
   /** `next`: where to go on; absent when all were looked at. */
@@ -213,6 +221,8 @@ export interface Launch {
   readonly attempt: AttemptId;
   readonly task: TaskId;
   readonly number: number;
+  /** Absent: one slot. */
+  readonly need?: OrderNeed;
 }
 
 /** Bytes for a packed output file; written and synced before the commit that points at them. */

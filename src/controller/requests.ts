@@ -27,6 +27,7 @@ import { kindOf } from './task-kind.ts';
 import { needOf, needOfTask } from './task-need.ts';
 import { steerTasks } from './task-steering.ts';
 import type { Tokens } from './tokens.ts';
+import { warningsOf } from './warnings.ts';
 import { administer } from './worker-administration.ts';
 import type { WorkerSessions } from './worker-sessions.ts';
 
@@ -134,9 +135,10 @@ function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch, c
   checkCommands(batch);
   checkExtension('the workflow', 0, batch.tasks.length, batch.edges);
   const workflow = register(context, spec);
-  extend(context, workflow, batch, comparison);
+  const { warnings } = extend(context, workflow, batch, comparison);
   closeWorkflow(context.turn, workflow);
-  return { type: 'registered', workflow, ...(comparison === undefined ? {} : { comparison }) };
+  const compared = comparison === undefined ? {} : { comparison };
+  return { type: 'registered', workflow, ...compared, ...(warnings === undefined ? {} : { warnings }) };
 }
 
 function register({ turn, collected }: RequestContext, spec: WorkflowSpec): WorkflowId {
@@ -181,14 +183,19 @@ function extend(
   workflow: WorkflowId,
   batch: TaskBatch,
   comparison?: Comparison,
-): Reply {
+): Extract<Reply, { readonly type: 'extended' }> {
   const { tasks, edges } = batch;
   const seeds = seedsOf(batch, turn.cluster.workflow(workflow).rules.need);
   const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges });
   tasks.forEach((spec, offset) => {
     collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });
   });
-  return { type: 'extended', firstIndex, count: tasks.length, ...(comparison === undefined ? {} : { comparison }) };
+  const warnings = warningsOf(turn.cluster, workflow, firstIndex, seeds, turn.now);
+  return {
+    ...{ type: 'extended', firstIndex, count: tasks.length },
+    ...(comparison === undefined ? {} : { comparison }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
 }
 
 function retryFailed(turn: Turn, workflow: WorkflowId, after: number): Reply {

@@ -33,6 +33,7 @@ export interface Extended {
   readonly count: number;
   /** Where the workflow is like an earlier one. */
   readonly comparison?: Comparison;
+  readonly warnings?: readonly string[];
 }
 
 export interface OutputQuery {
@@ -152,7 +153,7 @@ export class Client {
   }
 
   /** A workflow that one batch holds: registered, filled and closed at once. */
-  submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView & { readonly comparison?: Comparison }> {
+  submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView & Omit<Extended, 'firstIndex' | 'count'>> {
     return this.make('workflows', { spec, batch });
   }
 

@@ -16,9 +16,9 @@ import {
   extendWorkflow,
   registerWorkflow,
 } from '../../src/core/workflow/registration.ts';
+import type { Capacity } from '../../src/model/capacity.ts';
 import { DroverError } from '../../src/model/errors.ts';
 import { type TaskId, taskId, type WorkflowId, workerId, workflowId } from '../../src/model/ids.ts';
-import type { Capacity } from '../../src/model/capacity.ts';
 import { defaultQueue, type Need } from '../../src/model/need.ts';
 import type { Outcome } from '../../src/model/outcome.ts';
 import { edgeKinds } from '../../src/model/states.ts';
@@ -170,7 +170,11 @@ const operations = {
   },
   resize: (turn, { a, b }) => {
     if (turn.cluster.liveWorkers.size === 0) return;
-    turn.emit({ type: 'worker-resized', worker: pick([...turn.cluster.liveWorkers.values()], a).id, slots: 1 + (b % 5) });
+    turn.emit({
+      type: 'worker-resized',
+      worker: pick([...turn.cluster.liveWorkers.values()], a).id,
+      slots: 1 + (b % 5),
+    });
   },
   /** How long tasks take there: from it follows what is sent ahead. */
   average: (turn, { a, b }) => {

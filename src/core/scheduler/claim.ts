@@ -14,10 +14,10 @@ import {
 } from '../../model/ids.ts';
 import type { Cluster } from '../cluster.ts';
 import { allowedCommands, decideBy } from '../machine.ts';
+import { couldFit, fits } from '../resources/room.ts';
 import { taskTable } from '../task/table.ts';
 import type { Turn } from '../turn.ts';
 import type { WorkerRecord } from '../worker.ts';
-import { couldFit, fits } from '../resources/room.ts';
 import type { ReadyQueue } from '../workflow/ready-tasks.ts';
 import { Chooser } from './choose.ts';
 import { mayTake } from './may-take.ts';
@@ -93,7 +93,10 @@ function mustHaveRoom(worker: WorkerRecord): void {
 }
 
 const full = ({ id, attempts, slots }: WorkerRecord): DroverError =>
-  new DroverError('worker-full', `${printWorker(id)} has ${attempts.size} attempts and ${slots} slots: there is no room`);
+  new DroverError(
+    'worker-full',
+    `${printWorker(id)} has ${attempts.size} attempts and ${slots} slots: there is no room`,
+  );
 
 /** Says who has it, so that a worker which lost the answer to its claim can tell that it is its own. */
 function notAvailable({ cluster }: Turn, task: TaskId, why: string): DroverError {

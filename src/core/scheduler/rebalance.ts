@@ -2,10 +2,11 @@
  * Which attempts are to be taken back, since they wait behind others although there is room elsewhere. What is sent
  * ahead is reckoned from how long tasks took until now: a long one among short ones would hold up all behind it.
  */
-import type { AttemptRecord } from '../attempt/record.ts';
+
 import type { AttemptId } from '../../model/ids.ts';
 import { overdueMs } from '../../model/limits.ts';
 import type { AttemptState } from '../../model/states.ts';
+import type { AttemptRecord } from '../attempt/record.ts';
 import type { Cluster } from '../cluster.ts';
 import { fits, isOver, Load } from '../resources/room.ts';
 import type { WorkerRecord } from '../worker.ts';
