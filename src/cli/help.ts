@@ -154,6 +154,7 @@ runs, then waits for the controller to come back.
 Examples:
   drover worker -j 8
   drover worker --access ~/access.json
+  drover worker -j 64 --queue big --memory 500GB --pool scratch=2000 --until 11h50m
   drover worker drain k2       no more tasks for it; 'release' undoes that, and a quarantine
   drover worker slots k2 16    from now on
   drover worker stop k2        when it has ended what it runs; --now: at once

@@ -4,15 +4,17 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   attemptsPerTaskMax,
   budgetDefaults,
+  customResourcesMax,
   logLevels,
   resourceRetriesMax,
   shardBytesMax,
   slotsMax,
+  tagNameBytesMax,
   terminationMsDefault,
   terminationMsMax,
 } from '../model/limits.ts';
 import { lossPolicies } from '../model/states.ts';
-import { durationExamples, parseDurationMs, printDurationMs } from '../model/units.ts';
+import { durationExamples, parseBytes, parseDurationMs, printDurationMs } from '../model/units.ts';
 import type { Context } from './context.ts';
 import type { CliEnv } from './environment.ts';
 
@@ -128,6 +130,30 @@ export function duration(minMs: number, maxMs = 10 * 366 * 86_400_000): (text: s
     if (value !== undefined && value >= minMs && value <= maxMs) return value;
     throw new InvalidArgumentError(`It is a time like ${durationExamples}; at most ${printDurationMs(maxMs)}.`);
   };
+}
+
+export function size(text: string): number {
+  const value = parseBytes(text);
+  if (value !== undefined && value > 0) return value;
+  throw new InvalidArgumentError('It is a size like 512MB, 8GB or 16GiB.');
+}
+
+export function queueName(text: string): string {
+  if (text !== '' && Buffer.byteLength(text) <= tagNameBytesMax) return text;
+  throw new InvalidArgumentError(`It has 1 to ${tagNameBytesMax} bytes.`);
+}
+
+/** `NAME=AMOUNT`, as often as there are pools. */
+export function pool(text: string, before: Readonly<Record<string, number>> = {}): Record<string, number> {
+  const [, name = '', amount = ''] = /^([^=]+)=(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  if (name === '' || Buffer.byteLength(name) > tagNameBytesMax) {
+    throw new InvalidArgumentError(
+      `It is NAME=AMOUNT, for example scratch=100; a name has at most ${tagNameBytesMax} bytes.`,
+    );
+  }
+  const pools = { ...before, [name]: Number(amount) };
+  if (Object.keys(pools).length <= customResourcesMax) return pools;
+  throw new InvalidArgumentError(`There are at most ${customResourcesMax} pools.`);
 }
 
 export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];

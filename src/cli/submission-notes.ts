@@ -1,4 +1,4 @@
-/** What the user is told of tasks that were submitted and need not run. */
+/** What the user is told of tasks that were submitted and need not run, or can't. */
 import { showCount } from '../model/units.ts';
 import type { Submission } from '../sdk/submission.ts';
 import { amount, printable } from './display/text.ts';
@@ -14,6 +14,6 @@ export function notesOf({ skipped, comparison, warnings }: Submission, update: s
     );
   } else if (update !== undefined)
     notes.push(`drover: no workflow is named ${printable(update)} yet: all tasks are new`);
-  for (const warning of warnings) notes.push(`drover: ${printable(warning)}`);
+  for (const warning of warnings) notes.push(`drover: warning: ${printable(warning)}`);
   return notes;
 }

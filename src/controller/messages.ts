@@ -3,12 +3,13 @@ import type { EndReport } from '../core/task/ending.ts';
 import type { StateMask } from '../core/task/state-blocks.ts';
 import type { Steering } from '../core/task/steering.ts';
 import type { Bar } from '../core/worker.ts';
+import type { Capacity } from '../model/capacity.ts';
 import type { DroverError } from '../model/errors.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { EdgeKind, HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison } from '../protocol/views.ts';
-import type { FromWorker, ToWorker } from '../protocol/worker.ts';
+import type { FromWorker, OrderNeed, ToWorker } from '../protocol/worker.ts';
 import type { Batch, UsageSample } from '../store/store.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import type { ConcurrencyPatch } from './limit-requests.ts';
@@ -30,6 +31,7 @@ export type HttpRequest =
       readonly name: string;
       readonly host: string;
       readonly slots: number;
+      readonly capacity?: Capacity;
       /** The token that it speaks with. */
       readonly owner: string;
     }
@@ -226,6 +228,8 @@ export interface Launch {
   readonly attempt: AttemptId;
   readonly task: TaskId;
   readonly number: number;
+  /** Absent: one slot. */
+  readonly need?: OrderNeed;
 }
 
 /** Bytes for a packed output file; written and synced before the commit that points at them. */

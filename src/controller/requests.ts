@@ -29,6 +29,7 @@ import { kindOf } from './task-kind.ts';
 import { needOf, needOfTask } from './task-need.ts';
 import { steerTasks } from './task-steering.ts';
 import type { Tokens } from './tokens.ts';
+import { warningsOf } from './warnings.ts';
 import { administer } from './worker-administration.ts';
 import type { WorkerSessions } from './worker-sessions.ts';
 
@@ -144,13 +145,10 @@ function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch, c
   checkCommands(batch);
   checkExtension('the workflow', 0, batch.tasks.length, batch.edges);
   const workflow = register(context, spec);
-  const { warnings } = extend(context, workflow, batch);
+  const { warnings } = extend(context, workflow, batch, comparison);
   closeWorkflow(context.turn, workflow);
-  return {
-    ...{ type: 'registered', workflow },
-    ...(comparison === undefined ? {} : { comparison }),
-    ...(warnings === undefined ? {} : { warnings }),
-  };
+  const compared = comparison === undefined ? {} : { comparison };
+  return { type: 'registered', workflow, ...compared, ...(warnings === undefined ? {} : { warnings }) };
 }
 
 function register({ turn, collected }: RequestContext, spec: WorkflowSpec): WorkflowId {
@@ -200,7 +198,7 @@ function extend(
   workflow: WorkflowId,
   batch: TaskBatch,
   comparison?: Comparison,
-): Extract<Reply, { type: 'extended' }> {
+): Extract<Reply, { readonly type: 'extended' }> {
   const { tasks, edges } = batch;
   const record = turn.cluster.workflow(workflow);
   const seeds = seedsOf(batch, record);
@@ -208,10 +206,13 @@ function extend(
   tasks.forEach((spec, offset) => {
     collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });
   });
-  const warnings = limitWarnings(
-    turn.cluster,
-    seeds.map(({ need }) => need ?? record.rules.need),
-  );
+  const warnings = [
+    ...warningsOf(turn.cluster, workflow, firstIndex, seeds, turn.now),
+    ...limitWarnings(
+      turn.cluster,
+      seeds.map(({ need }) => need ?? record.rules.need),
+    ),
+  ];
   return {
     ...{ type: 'extended', firstIndex, count: tasks.length },
     ...(comparison === undefined ? {} : { comparison }),

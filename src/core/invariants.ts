@@ -148,7 +148,7 @@ function checkLanes(cluster: Cluster): void {
 
 function checkAttempts(cluster: Cluster): void {
   const { tasks, attempts, workers } = cluster;
-  const loads = new Map(Array.from(workers.keys(), (id) => [id, new Load()]));
+  const loads = new Map<number, Load>();
   let live = 0;
   for (const [id, attempt] of attempts) {
     if (attempt.state === 'ended') continue;
@@ -159,7 +159,9 @@ function checkAttempts(cluster: Cluster): void {
       `task ${attempt.task} has a live attempt and is ${tasks.state(attempt.task)}`,
     );
     assert(workers.get(attempt.worker)?.attempts.has(id), `attempt ${id} is in its worker's set`);
-    loads.get(attempt.worker)?.add(cluster.needs.demand(attempt.need));
+    const load = loads.get(attempt.worker) ?? new Load();
+    loads.set(attempt.worker, load);
+    load.add(cluster.needs.demand(attempt.need));
   }
   let holding = 0;
   for (const task of allTasks(cluster)) if (isHeldByWorker(tasks.state(task))) holding++;
@@ -172,9 +174,10 @@ function checkAttempts(cluster: Cluster): void {
   assert(onWorkers === live, `workers have ${onWorkers} attempts, ${live} are live`);
 }
 
-function isSameLoad(one: Load, other: Load = new Load()): boolean {
-  const names = new Set([...one.pools.keys(), ...other.pools.keys()]);
-  const isSamePools = [...names].every((name) => (one.pools.get(name) ?? 0) === (other.pools.get(name) ?? 0));
+const noLoad = new Load();
+
+function isSameLoad(one: Load, other: Load = noLoad): boolean {
+  const isSamePools = [...one.pools].every(([name, amount]) => (other.pools.get(name) ?? 0) === amount);
   const { cpus, memoryBytes, gpus, odd } = other;
   return isSamePools && one.cpus === cpus && one.memoryBytes === memoryBytes && one.gpus === gpus && one.odd === odd;
 }

@@ -87,6 +87,8 @@ export const prefetchMax = 2_048;
 export const workerAttemptsMax = 8_192;
 /** Needs that are looked at for one worker at a time; if there are more, the others have their turn the next time. */
 export const lanesLookedAtMax = 1_024;
+/** Different needs of one submission that are looked at for whether any worker could hold them. */
+export const warnedNeedsMax = 100;
 /** What has found no room for so long, while others have, gets a worker reserved. */
 export const reserveAfterMs = 5_000;
 /** Of that, what the spawner has beyond its slots, so that a free slot waits for nobody. */

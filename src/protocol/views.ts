@@ -14,7 +14,7 @@ import {
 } from '../model/states.ts';
 import { tokenRoles } from '../model/tokens.ts';
 import { oneOf } from './schema.ts';
-import { Concurrency, Priority, Resources, Tags } from './spec.ts';
+import { Amounts, Concurrency, Priority, Resources, Tags } from './spec.ts';
 
 export const apiVersion = 1;
 
@@ -84,6 +84,9 @@ export const Comparison = Type.Object({
   fresh: count,
 });
 export type Comparison = Static<typeof Comparison>;
+
+/** Of tasks that were taken, and that no worker which is there now could run. */
+export const Warnings = Type.Array(Type.String());
 
 export const OutcomeView = Type.Object({
   kind: oneOf(outcomeKinds),
@@ -284,6 +287,14 @@ export const WorkerView = Type.Object({
   /** Why it is barred, not healthy, or gone. */
   reason: Type.Optional(Type.String()),
   slots: count,
+  /** It gets tasks that ask for this queue. */
+  queue: Type.String(),
+  /** Absent: nobody knows, and nobody counts. */
+  memoryBytes: Type.Optional(count),
+  gpus: Type.Optional(count),
+  pools: Type.Optional(Amounts),
+  /** When it will end by itself. */
+  endsAt: Type.Optional(time),
   /** Attempts that it has, started or not. */
   attempts: count,
   joinedAt: time,

@@ -11,7 +11,7 @@
 import { registrationIdleMs, submitTasksMax } from '../model/limits.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison, WorkflowView } from '../protocol/views.ts';
-import type { Client } from './client.ts';
+import type { Client, Extended } from './client.ts';
 
 /** Tasks after a barrier start when all before it have ended; with `check`, only when all of them succeeded. */
 export type SubmissionItem =
@@ -42,7 +42,7 @@ export interface Submission {
   readonly skipped: number;
   /** With an earlier workflow, where the new one is like it. */
   readonly comparison?: Comparison;
-  /** What the submitter should know, and what holds nothing up. */
+  /** Of tasks that nobody could run now, and of limits: one for each thing that is wrong. */
   readonly warnings: readonly string[];
 }
 
@@ -83,7 +83,8 @@ class Registration {
   private skipped = 0;
   private id: string | undefined;
   private comparison: Comparison | undefined;
-  private readonly warnings = new Set<string>();
+  /** By what they say without the task that they name. */
+  private readonly warnings = new Map<string, string>();
   private batch: TaskSpec[] = [];
   private edges: EdgeSpec[] = [];
   private batchChars = 0;
@@ -120,9 +121,7 @@ class Registration {
   async flush(): Promise<string> {
     const batch = this.takeBatch();
     this.id ??= (await this.client.register(this.spec)).id;
-    const { comparison, warnings } = await this.client.extend(this.id, batch);
-    this.count(comparison);
-    this.warn(warnings);
+    this.take(await this.client.extend(this.id, batch));
     return this.id;
   }
 
@@ -130,19 +129,22 @@ class Registration {
   async close(): Promise<WorkflowView> {
     if (this.id !== undefined) return this.client.close(await this.flush());
     const { comparison, warnings, ...view } = await this.client.submitWhole(this.spec, this.takeBatch());
-    this.count(comparison);
-    this.warn(warnings);
+    this.take({ ...(comparison && { comparison }), ...(warnings && { warnings }) });
     return view;
   }
 
   get result(): Submission {
     const { tasks, skipped, comparison } = this;
-    return { tasks, skipped, warnings: [...this.warnings], ...(comparison === undefined ? {} : { comparison }) };
+    const warnings = [...this.warnings.values()];
+    return { tasks, skipped, warnings, ...(comparison === undefined ? {} : { comparison }) };
   }
 
-  /** Batches mostly have the same. */
-  private warn(warnings: readonly string[] = []): void {
-    for (const warning of warnings) this.warnings.add(warning);
+  private take({ comparison, warnings = [] }: Pick<Extended, 'comparison' | 'warnings'>): void {
+    this.count(comparison);
+    for (const warning of warnings) {
+      const what = warning.slice(warning.indexOf(' '));
+      if (!this.warnings.has(what)) this.warnings.set(what, warning);
+    }
   }
 
   private count(added: Comparison | undefined): void {

@@ -3,11 +3,19 @@
  * filled at once, without a word between the two; and while enough of them wait, reports may wait for others to join.
  *
  * Owns: the queue, the slots, and which task has which. How tasks live is the spawner's.
- * 1. Tasks start in the order in which they came; one that was dropped never starts.
+ * 1. Tasks start in the order in which they came; one that was dropped never starts. One beside the slots starts at once.
  * 2. A slot is given back when nothing of its task is left.
  */
 import { outputTailBytesMax } from '../model/limits.ts';
-import type { FromSpawner, OutputFiles, QueueTask, StartTask, TaskEnded, ToSpawner } from '../protocol/spawner.ts';
+import type {
+  BesideSlots,
+  FromSpawner,
+  OutputFiles,
+  QueueTask,
+  StartTask,
+  TaskEnded,
+  ToSpawner,
+} from '../protocol/spawner.ts';
 import { Slots } from './slots.ts';
 
 export type SlotQueueOptions = {
@@ -55,6 +63,7 @@ export class SlotQueue {
         this.slots.resize(message.count, message.directory, message.of);
         return this.fill();
       case 'queue':
+        if (message.beside !== undefined) return this.start(message, message.beside);
         this.waiting.set(message.key, message);
         return this.fill();
       case 'drop':
@@ -108,8 +117,8 @@ export class SlotQueue {
     this.isFilling = false;
   }
 
-  private start({ files, t: _, ...task }: QueueTask): void {
-    const slot = this.slots.take();
+  private start({ files, beside: _beside, t: _, ...task }: QueueTask, beside?: BesideSlots): void {
+    const slot = beside === undefined ? this.slots.take() : this.slots.takeBeside();
     const own = files ?? this.slots.filesOf(slot);
     const scratch = this.slots.scratchOf(slot);
     const mode = files === undefined ? 'reuse' : 'truncate';
@@ -121,6 +130,7 @@ export class SlotQueue {
       stdout: { path: own.stdout, mode },
       stderr: { path: own.stderr, mode },
       scratch,
+      ...(beside?.memoryBytes === undefined ? {} : { memoryBytes: beside.memoryBytes }),
     };
     this.options.pass(start);
   }

@@ -8,7 +8,7 @@ import { longPollMsMax } from '../../model/limits.ts';
 import { haltModes, isEndedWorkflow } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
-import { Comparison, FailureList, RetryResult, WorkflowView } from '../../protocol/views.ts';
+import { Comparison, FailureList, RetryResult, Warnings, WorkflowView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Comparer } from '../comparison.ts';
 import { failuresOf } from '../failures.ts';
@@ -55,11 +55,7 @@ export function registerWorkflowRoutes(app: App, { shell }: ApiOptions, comparer
 function registerDefining(app: App, shell: ControllerShell, comparer: Comparer): void {
   // With a batch it is the whole workflow, which is closed at once.
   const Body = Type.Object({ spec: WorkflowSpec, batch: Type.Optional(TaskBatch) }, { additionalProperties: false });
-  const Compared = {
-    comparison: Type.Optional(Comparison),
-    /** What its definer should know, and what holds nothing up. */
-    warnings: Type.Optional(Type.Array(Type.String())),
-  };
+  const Compared = { comparison: Type.Optional(Comparison), warnings: Type.Optional(Warnings) };
   const Registered = Type.Union([
     Type.Object({ ...WorkflowView.properties, ...Compared }),
     Type.Object({ id: Type.String() }),
@@ -81,7 +77,7 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
       const { workflow, comparison, warnings } = reply;
       if (batch === undefined) return { id: printWorkflow(workflow) };
       const view = await workflowView(shell, workflow);
-      return { ...view, ...optional('comparison', comparison), ...optional('warnings', warnings?.slice()) };
+      return { ...view, ...optional('comparison', comparison), ...optional('warnings', warnings && [...warnings]) };
     },
   );
   const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer(), ...Compared });
@@ -101,7 +97,7 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
       const reply = await comparer.extend(workflow, request.body, (asked) => shell.request(asked, key));
       assert(reply.type === 'extended', 'what is extended is answered so');
       const { type: _, warnings, ...answer } = reply;
-      return { ...answer, ...optional('warnings', warnings?.slice()) };
+      return { ...answer, ...optional('warnings', warnings && [...warnings]) };
     },
   );
 }

@@ -50,11 +50,11 @@ describe('a need', () => {
       return holding.ok ? undefined : holding.lacks;
     };
     expect(lacks({ memoryBytes: 100 * gib })).toBe(
-      "it asks for 100.0 GiB of memory; the largest worker of queue 'big', k3 on host h, has 64.0 GiB",
+      "asks for 100.0 GiB of memory; the largest worker of queue 'big', k3 on host h, has 64.0 GiB",
     );
     expect(lacks({ cpus: 4, memoryBytes: 32 * gib })).toContain('k2 on host h, has 16.0 GiB');
-    expect(lacks({ gpus: 1, runtimeMs: 61_000 })).toContain('it asks for 1m 1s of time');
-    expect(lacks({ pools: { scratch: 3 } })).toContain('it asks for 3 of scratch');
-    expect(lacks({ queue: 'none' })).toBe("no worker has queue 'none'");
+    expect(lacks({ gpus: 1, runtimeMs: 61_000 })).toContain('asks for 1m 1s of time');
+    expect(lacks({ pools: { scratch: 3 } })).toContain('asks for 3 of scratch');
+    expect(lacks({ queue: 'none' })).toBe("asks for queue 'none', which no worker has");
   });
 });

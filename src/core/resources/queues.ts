@@ -41,6 +41,7 @@ export function capacityOfQueue(cluster: Cluster, queue: string, now: number): Q
   return cpus === 0 ? undefined : { cpus, memoryBytes, gpus, pools, runtimeMs };
 }
 
+/** `lacks` says it of a task: `asks for 64.0 GiB of memory; …`. */
 export type Holding = { readonly ok: true } | { readonly ok: false; readonly lacks: string };
 
 interface Lack {
@@ -62,12 +63,12 @@ export function couldHold(cluster: Cluster, need: Need, now: number): Holding {
     const distance = lacks.reduce((sum, { part }) => sum + 1 - part, 0);
     if (nearest === undefined || distance < nearest.distance) nearest = { worker, lacks, distance };
   }
-  if (nearest === undefined) return { ok: false, lacks: `no worker has queue '${need.queue}'` };
+  if (nearest === undefined) return { ok: false, lacks: `asks for queue '${need.queue}', which no worker has` };
   const { worker, lacks } = nearest;
   const asked = lacks.map((lack) => `${lack.asked}${lack.of}`).join(' and ');
   const there = lacks.map((lack) => lack.there).join(' and ');
   const which = `the largest worker of queue '${need.queue}', ${printWorker(worker.id)} on host ${worker.host}`;
-  return { ok: false, lacks: `it asks for ${asked}; ${which}, has ${there}` };
+  return { ok: false, lacks: `asks for ${asked}; ${which}, has ${there}` };
 }
 
 function lacksOf({ slots, capacity }: WorkerRecord, need: Need, now: number): Lack[] {
