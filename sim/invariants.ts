@@ -22,6 +22,7 @@ import { Standing } from './standing.ts';
 import { Talk } from './talk.ts';
 import type { RealProcess } from './truth.ts';
 import type { WorkerHost } from './worker-host.ts';
+import { licence, licencesMax } from './workload.ts';
 
 /** Steps between two looks at everything. */
 const wholeEvery = 1_000;
@@ -46,6 +47,7 @@ export class Checks {
   readonly #touched = new Set<WorkerHost>();
   /** Which instance sent an update: it may be gone when it arrives. */
   readonly #senders = new WeakMap<Frame, string>();
+  #licencesUsed = 0;
   readonly #past: Past;
   readonly #talk: Talk;
   readonly #standing: Standing;
@@ -76,7 +78,10 @@ export class Checks {
       if (worker !== undefined && shell !== undefined) this.#standing.checkWorker(shell, worker);
     }
     this.#touched.clear();
-    if (shell !== undefined) this.#standing.check(shell);
+    if (shell !== undefined) {
+      this.#checkLimits(shell);
+      this.#standing.check(shell);
+    }
   }
 
   checkEverything(): void {
@@ -164,6 +169,7 @@ export class Checks {
   /** 1, 2, 16: starts once, alone, known to the controller, in a slot. What was not sent is a check of the worker's own. */
   onStart(process: RealProcess, others: readonly RealProcess[]): void {
     const { kernel, truth } = this.#world;
+    if (process.isLicensed) this.#checkLicences();
     const host = this.#hosts.get(process.machine);
     if (host === undefined) return this.#checkAlone(process, others);
     if (!this.#sent.has(process.attempt)) return;
@@ -173,6 +179,26 @@ export class Checks {
     for (const { attempt } of truth.ofInstance(process.instance)) running += this.#sent.has(attempt) ? 1 : 0;
     if (running > host.slotsMax) kernel.fail('16', `${running} tasks run in ${host.slotsMax} slots of ${host.machine}`);
     this.#checkKnown(host);
+  }
+
+  /** No more run than there were ever licences; of a store that was restored the limit may be another. */
+  #checkLicences(): void {
+    const { kernel, truth } = this.#world;
+    if (this.#past.hasRestore) return;
+    let running = 0;
+    for (const { isLicensed, machine, instance } of truth.live) {
+      if (isLicensed && !this.#hosts.get(machine)?.excused.has(instance)) running++;
+    }
+    if (running > licencesMax) kernel.fail('limits', `${running} tasks run with a licence, of ${licencesMax} at most`);
+  }
+
+  /** Of what is over its limit no more is in use than after the turn before. */
+  #checkLimits({ controller: { cluster } }: ControllerShell): void {
+    const { max = Number.POSITIVE_INFINITY, used } = cluster.limits.get(licence);
+    if (used > max && used > this.#licencesUsed) {
+      this.#world.kernel.fail('limits', `${used} licences are in use, of ${max}, and ${this.#licencesUsed} were before`);
+    }
+    this.#licencesUsed = used;
   }
 
   #checkAlone(process: RealProcess, others: readonly RealProcess[]): void {
@@ -264,6 +290,7 @@ export class Checks {
 
   /** 17: whatever was acknowledged is there again. */
   onRecovered({ controller: { cluster } }: ControllerShell): void {
+    this.#licencesUsed = cluster.limits.get(licence).used;
     const { kernel, clients } = this.#world;
     for (const id of this.#acknowledged) {
       const record = cluster.attempts.get(attemptId(id));
