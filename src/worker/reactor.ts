@@ -141,10 +141,11 @@ export class Worker {
   }
 
   #heartbeat(now: number, effects: Effect[]): void {
-    const { identity: worker } = this.#start;
+    const { identity: worker, capacity } = this.#start;
     const { echo, timeouts, silenceMs } = this.#association;
     const message = {
       ...({ t: 'heartbeat', version: workerProtocolVersion, worker, slots: this.#slotCount } as const),
+      ...(capacity === undefined ? {} : { capacity }),
       ...{ beat: this.#association.nextBeat(now), ...(echo === undefined ? {} : { echo, silenceMs }) },
     };
     effects.push({ type: 'send', message });

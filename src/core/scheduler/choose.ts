@@ -56,10 +56,17 @@ export class Chooser {
       if (this.isCut) rotate(this.#lanes, lanesLookedAtMax);
       return undefined;
     }
-    first.queue.pop();
-    best.turns.turn();
-    first.workflow.servedAt = noteLaunch(this.#turn, best);
+    this.#take(best, first);
     return first.task;
+  }
+
+  #take(lane: Lane, { workflow, queue }: Front): void {
+    queue.pop();
+    workflow.servedAt = noteLaunch(this.#turn, lane);
+    if (!queue.isEmpty) return lane.turns.turn();
+    workflow.ready.forget(queue);
+    lane.turns.drop();
+    if (lane.turns.isEmpty) this.#turn.cluster.lanes.leave(lane);
   }
 
   /** Tasks that were set aside are there for other workers. */
