@@ -196,7 +196,10 @@ export class Checks {
   #checkLimits({ controller: { cluster } }: ControllerShell): void {
     const { max = Number.POSITIVE_INFINITY, used } = cluster.limits.get(licence);
     if (used > max && used > this.#licencesUsed) {
-      this.#world.kernel.fail('limits', `${used} licences are in use, of ${max}, and ${this.#licencesUsed} were before`);
+      this.#world.kernel.fail(
+        'limits',
+        `${used} licences are in use, of ${max}, and ${this.#licencesUsed} were before`,
+      );
     }
     this.#licencesUsed = used;
   }

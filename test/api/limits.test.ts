@@ -169,6 +169,13 @@ describe('the concurrency of a workflow', () => {
     expect(rows.map(({ kind }) => kind)).toEqual(['requested', 'validated']);
   });
 
+  it('is not changed by a request that is refused', async () => {
+    const w = await bench.submit([{ command: 'x' }]);
+    const { body } = await bench.call('PATCH', `workflows/${w}/concurrency`, { tags: { 'a=b': 1 }, cursor: 'x' });
+    expect(body.error.code).toBe('bad-cursor');
+    expect((await client.workflow(w)).concurrency).toBeUndefined();
+  });
+
   it.each([{ tags: { model: 1 } }, { workflow: -1 }, { workflow: 1.5 }, { templates: [] }, { x: 1 }])(
     'refuses %j',
     async (body) => {

@@ -89,6 +89,8 @@ const ConcurrencyBody = Type.Object(
   { additionalProperties: false },
 );
 
+const order = { list: 'concurrency', sort: 'id' } as const;
+
 function registerConcurrency(app: App, shell: ControllerShell): void {
   app.patch(
     '/api/v1/workflows/:id/concurrency',
@@ -110,26 +112,25 @@ function registerConcurrency(app: App, shell: ControllerShell): void {
       if (wrong !== undefined) {
         throw new DroverError('bad-input', `tags: '${wrong[0]}' is not a tag`, { hint: 'for example model=x' });
       }
+      const after = cursor === undefined ? undefined : decodeCursor(order, cursor);
       await shell.request({ type: 'set-concurrency', workflow, patch });
       const limited = tags.flatMap(([tag, max]) => (max === null ? [] : [tag]));
-      const grouped = await groupMatching(shell, params.id, limited, cursor);
+      const grouped = await groupMatching(shell, params.id, limited, after);
       const { concurrency = {} } = await shell.read((cluster) => cluster.workflow(workflow));
       return { ...concurrency, ...grouped };
     },
   );
 }
 
-const order = { list: 'concurrency', sort: 'id' } as const;
-
 /** Goes over the tasks once, for all tags: the position says how far. */
 async function groupMatching(
   shell: ControllerShell,
   workflow: string,
   tags: readonly string[],
-  cursor: string | undefined,
+  from: number | undefined,
 ): Promise<Pick<ConcurrencyView, 'grouped' | 'next'>> {
   const until = shell.now() + bulkLimits.msMax;
-  let [after, grouped] = [cursor === undefined ? undefined : decodeCursor(order, cursor), 0];
+  let [after, grouped] = [from, 0];
   if (tags.length === 0) return { grouped };
   const plans = tags.map((tag) => [tag, planTasks(having(workflow, tag))] as const);
   do {
