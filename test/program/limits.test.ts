@@ -10,11 +10,11 @@ beforeEach(() => {
 });
 afterEach(() => herd.close());
 
-/** The most that were between their start and their end. */
-function mostAtOnce(attempts: readonly { readonly startedAt?: string; readonly endedAt?: string }[]): number {
-  const times = attempts.flatMap(({ startedAt = '', endedAt = '' }) => [
+/** The most that were between their start and their end, by the clock of their worker. */
+function mostAtOnce(attempts: readonly { readonly startedAt?: string; readonly wallMs?: number }[]): number {
+  const times = attempts.flatMap(({ startedAt = '', wallMs = 0 }) => [
     { at: Date.parse(startedAt), change: 1 },
-    { at: Date.parse(endedAt), change: -1 },
+    { at: Date.parse(startedAt) + Math.floor(wallMs), change: -1 },
   ]);
   // Of what begins when another ends, the end comes first: times are in whole ms.
   times.sort((a, b) => a.at - b.at || a.change - b.change);
