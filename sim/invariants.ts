@@ -7,11 +7,13 @@ import type { ControllerShell } from '../src/controller/shell.ts';
 import type { Change } from '../src/core/change.ts';
 import type { Cluster } from '../src/core/cluster.ts';
 import { checkInvariants } from '../src/core/invariants.ts';
-import { isOver } from '../src/core/resources/room.ts';
+import { type Demand, demandOf, isOver, Load, slotParts } from '../src/core/resources/room.ts';
 import { prefetchOf } from '../src/core/scheduler/placement.ts';
 import type { WorkerRecord } from '../src/core/worker.ts';
 import { attemptId } from '../src/model/ids.ts';
+import { plainNeed } from '../src/model/need.ts';
 import { isEndedWorkflow } from '../src/model/states.ts';
+import type { Order } from '../src/protocol/worker.ts';
 import type { Batch } from '../src/store/store.ts';
 import type { WorkerShell } from '../src/worker/shell.ts';
 import type { Frame, Message, Side } from './net.ts';
@@ -38,7 +40,8 @@ interface Held {
 export class Checks {
   readonly #world: Parts;
   readonly #hosts: ReadonlyMap<string, WorkerHost>;
-  readonly #sent = new Set<number>();
+  /** What each takes of its worker. */
+  readonly #sent = new Map<number, Demand>();
   /** Ends that the controller has acknowledged. */
   readonly #acknowledged = new Set<number>();
   readonly #held = new Map<WorkerHost, Held>();
@@ -145,9 +148,9 @@ export class Checks {
     if (worker !== undefined && isOver(worker.room, worker.load, prefetchOf(worker))) {
       kernel.fail('16', `k${worker.id} has ${worker.slots} slots and ${worker.attempts.size} attempts`);
     }
-    for (const { attempt } of message.orders as { attempt: number }[]) {
+    for (const { attempt, need } of message.orders as Order[]) {
       if (this.#sent.has(attempt)) kernel.fail('1', `attempt ${attempt} is sent twice`);
-      this.#sent.add(attempt);
+      this.#sent.set(attempt, demandOf({ ...plainNeed, ...need }));
       if (!disk.attempts.has(attempt)) kernel.fail('1', `attempt ${attempt} is sent before it is durable`);
       const isKnown = controller.shell === undefined || worker?.state === 'healthy';
       if (!isKnown) kernel.fail('9', `attempt ${attempt} is sent to a worker that is ${worker?.state} #${side.link}`);
@@ -166,7 +169,7 @@ export class Checks {
     }
   }
 
-  /** 1, 2, 16: starts once, alone, known to the controller, in a slot. What was not sent is a check of the worker's own. */
+  /** 1, 2, 16: starts once, alone, known to the controller, where there is room for it. What was not sent is a check of the worker's own. */
   onStart(process: RealProcess, others: readonly RealProcess[]): void {
     const { kernel, truth } = this.#world;
     if (process.isLicensed) this.#checkLicences();
@@ -175,9 +178,15 @@ export class Checks {
     if (!this.#sent.has(process.attempt)) return;
     this.#talk.onStart(process);
     this.#checkAlone(process, others);
-    let running = 0;
-    for (const { attempt } of truth.ofInstance(process.instance)) running += this.#sent.has(attempt) ? 1 : 0;
-    if (running > host.slotsMax) kernel.fail('16', `${running} tasks run in ${host.slotsMax} slots of ${host.machine}`);
+    const load = new Load();
+    for (const { attempt } of truth.ofInstance(process.instance)) {
+      const demand = this.#sent.get(attempt);
+      if (demand !== undefined) load.add(demand);
+    }
+    if (isOver(host.room, load)) {
+      const taken = `${load.cpus / slotParts} cpus, ${load.memoryBytes} bytes, ${load.gpus} GPUs`;
+      kernel.fail('16', `what runs on ${host.machine} takes ${taken} and ${JSON.stringify([...load.pools])}`);
+    }
     this.#checkKnown(host);
   }
 
@@ -324,7 +333,7 @@ export class Checks {
     this.#past.onRestored();
     this.#talk.onRestored();
     for (const client of clients) client.acknowledged = [];
-    for (const id of this.#sent) if (id > disk.lastAttempt) this.#sent.delete(id);
+    for (const id of this.#sent.keys()) if (id > disk.lastAttempt) this.#sent.delete(id);
     for (const id of this.#acknowledged) {
       if (disk.attempts.get(id)?.outcome === undefined) this.#acknowledged.delete(id);
     }

@@ -220,7 +220,9 @@ function drawBatches(random: Random, name: string, most: number, { kind, isEndle
     isEndless,
     hasLatest: isSick ? 0.3 : random.pick([0, 0, 0, 0.03, 0.3]),
   };
-  const tasks = Array.from({ length: size }, (_, at) => drawTask(random, `${name}.${at + 1}`, usualMs, character));
+  const needs = drawNeeds(random.fork('needs'));
+  const plain = Array.from({ length: size }, (_, at) => drawTask(random, `${name}.${at + 1}`, usualMs, character));
+  const tasks = plain.map((task) => ({ ...task, ...needs() }));
   if (shape === 'diamond' && size > 2) tasks[size - 1] = random.chance(0.5) ? {} : { check: true };
   const edges = drawEdges(random, shape, size);
   const perBatch = random.chance(0.5) ? size : Math.max(1, Math.ceil(size / random.integer(1, 4)));
@@ -231,6 +233,26 @@ function drawBatches(random: Random, name: string, most: number, { kind, isEndle
     batches.push({ tasks: tasks.slice(from, to), edges: mine });
   }
   return batches;
+}
+
+/** One attempt asks for no more: every worker has so much. */
+export const memoryMax = 1_000;
+export const gpusMax = 1;
+export const poolName = 'scratch';
+
+/** Most workflows ask for nothing; of the others most tasks do, in one of a few ways. */
+function drawNeeds(random: Random): () => Pick<TaskSpec, 'resources' | 'priority'> {
+  if (random.chance(0.6)) return () => ({});
+  const kinds = Array.from({ length: random.integer(1, 4) }, () => ({
+    cpus: random.pick([0.25, 0.5, 1]),
+    ...(random.chance(0.5) ? { memoryBytes: random.integer(1, memoryMax) } : {}),
+    ...(random.chance(0.3) ? { gpus: gpusMax } : {}),
+    ...(random.chance(0.3) ? { pools: { [poolName]: random.pick([0.3, 1]) } } : {}),
+  }));
+  return () => ({
+    ...(random.chance(0.7) ? { resources: random.pick(kinds) } : {}),
+    ...(random.chance(0.2) ? { priority: random.integer(-1, 1) } : {}),
+  });
 }
 
 const shortMsMax = 12_000;

@@ -111,7 +111,10 @@ export class Controller {
 
   /** When to step again if no input comes. */
   nextDeadline(now: number): number {
-    return Math.min(nextDeadline(this.cluster), this.sessions.nextDeadline(now), this.#httpWorkers.nextDeadline);
+    const settling = Math.min(nextDeadline(this.cluster), this.#httpWorkers.nextDeadline);
+    // Where nothing may be launched nothing is reserved either.
+    const reserving = this.sessions.isWaiting(now) ? Number.POSITIVE_INFINITY : this.cluster.lanes.reserveAt;
+    return Math.min(settling, this.sessions.nextDeadline(now), reserving);
   }
 
   #take(turn: Turn, input: Input, effects: Effect[], collected: Collected): void {

@@ -44,7 +44,6 @@ export function nextDeadline(cluster: Turn['cluster']): number {
     cluster.delayed.peekKey() ?? Number.POSITIVE_INFINITY,
     (cluster.deadlines.peekKey() ?? Number.POSITIVE_INFINITY) + 1,
     nextSuspicionEnd(cluster),
-    cluster.lanes.reserveAt,
   );
   // They are in the order in which their definers were heard: the first is the first to be given up.
   for (const id of cluster.registering) return Math.min(next, cluster.workflow(id).touchedAt + registrationIdleMs);

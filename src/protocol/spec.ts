@@ -129,7 +129,7 @@ export const WorkflowSpec = Type.Object(
 );
 export type WorkflowSpec = Static<typeof WorkflowSpec>;
 
-/** The higher, the sooner. Kept and returned; not obeyed yet. */
+/** The higher, the sooner: between the tasks of a workflow, and between workflows. */
 export const Priority = Type.Integer({ minimum: -priorityMax, maximum: priorityMax });
 
 export const TaskSpec = Type.Object(
