@@ -17,7 +17,7 @@ import type { ControllerHost } from './controller-host.ts';
 import type { TaskNature } from './fate.ts';
 import type { Kernel } from './kernel.ts';
 import { Process } from './process.ts';
-import type { ClientPlan, Operation } from './workload.ts';
+import { type ClientPlan, licence, licencesMax, type Operation } from './workload.ts';
 
 const askAgainMs = 300;
 const lookMs = 2_000;
@@ -92,6 +92,8 @@ export class Client {
   }
 
   async #liveOnce(): Promise<void> {
+    const { licences } = this.plan;
+    if (licences !== undefined) await this.#insist({ type: 'set-limit', name: licence, max: licences });
     const mine = await this.#submit();
     for (const { afterMs, operations } of this.plan.bursts) {
       await this.#sleep(afterMs);
@@ -213,6 +215,10 @@ export class Client {
       case 'halt-interrupted':
       case 'dismiss-workers':
         return void (await this.#insist({ type }));
+      case 'set-limit':
+        return void (await this.#insist({ type, name: licence, max: index % (licencesMax + 1) }));
+      case 'set-concurrency':
+        return void (await this.#insist({ type, workflow, patch: { workflow: index % 5 === 0 ? null : index % 5 } }));
       case 'drain-worker':
       case 'release-worker':
       case 'stop-worker':
@@ -252,7 +258,12 @@ export class Client {
   /** What was halted goes on, what was left open is closed, so that everything can end. */
   async #seeToItsEnd(mine: Acknowledged): Promise<void> {
     const { workflow } = mine;
+    await this.#insist({ type: 'set-concurrency', workflow, patch: { workflow: null } });
     for (;;) {
+      if (this.plan.licences !== undefined) {
+        const { max } = await this.#read(({ limits }) => limits.get(licence));
+        if (max !== licencesMax) await this.#insist({ type: 'set-limit', name: licence, max: licencesMax });
+      }
       const seen = await this.#read((cluster) => {
         const { state, open, unended } = cluster.workflow(workflow);
         const held = [...cluster.workflow(workflow).tasks()].filter((task) => cluster.tasks.isHeld(task));

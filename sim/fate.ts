@@ -14,6 +14,8 @@ export interface TaskNature {
   /** It ends by KILL only. */
   readonly isStubborn: boolean;
   readonly bytes: number;
+  /** It asks for a licence, of which there are a few for all. */
+  readonly isLicensed?: true;
 }
 
 export type Fate =

@@ -168,6 +168,7 @@ export class HttpWorker {
       machine: this.plan.name,
       instance,
       startedAt: kernel.now,
+      isLicensed: nature.isLicensed ?? false,
     };
     const deadline = this.#deadline(terms, () => running);
     const running: Running = { ...claim, real, deadline, isOver: false };

@@ -7,10 +7,13 @@ import type { ControllerShell } from '../src/controller/shell.ts';
 import type { Change } from '../src/core/change.ts';
 import type { Cluster } from '../src/core/cluster.ts';
 import { checkInvariants } from '../src/core/invariants.ts';
-import { capacityOf } from '../src/core/scheduler/launch.ts';
+import { type Demand, demandOf, isOver, Load, slotParts } from '../src/core/resources/room.ts';
+import { prefetchOf } from '../src/core/scheduler/placement.ts';
 import type { WorkerRecord } from '../src/core/worker.ts';
 import { attemptId } from '../src/model/ids.ts';
+import { plainNeed } from '../src/model/need.ts';
 import { isEndedWorkflow } from '../src/model/states.ts';
+import type { Order } from '../src/protocol/worker.ts';
 import type { Batch } from '../src/store/store.ts';
 import type { WorkerShell } from '../src/worker/shell.ts';
 import type { Frame, Message, Side } from './net.ts';
@@ -21,6 +24,7 @@ import { Standing } from './standing.ts';
 import { Talk } from './talk.ts';
 import type { RealProcess } from './truth.ts';
 import type { WorkerHost } from './worker-host.ts';
+import { licence, licencesMax } from './workload.ts';
 
 /** Steps between two looks at everything. */
 const wholeEvery = 1_000;
@@ -36,7 +40,8 @@ interface Held {
 export class Checks {
   readonly #world: Parts;
   readonly #hosts: ReadonlyMap<string, WorkerHost>;
-  readonly #sent = new Set<number>();
+  /** What each takes of its worker. */
+  readonly #sent = new Map<number, Demand>();
   /** Ends that the controller has acknowledged. */
   readonly #acknowledged = new Set<number>();
   readonly #held = new Map<WorkerHost, Held>();
@@ -45,6 +50,7 @@ export class Checks {
   readonly #touched = new Set<WorkerHost>();
   /** Which instance sent an update: it may be gone when it arrives. */
   readonly #senders = new WeakMap<Frame, string>();
+  #licencesUsed = 0;
   readonly #past: Past;
   readonly #talk: Talk;
   readonly #standing: Standing;
@@ -75,7 +81,10 @@ export class Checks {
       if (worker !== undefined && shell !== undefined) this.#standing.checkWorker(shell, worker);
     }
     this.#touched.clear();
-    if (shell !== undefined) this.#standing.check(shell);
+    if (shell !== undefined) {
+      this.#checkLimits(shell);
+      this.#standing.check(shell);
+    }
   }
 
   checkEverything(): void {
@@ -136,12 +145,12 @@ export class Checks {
     this.#past.onRun();
     if (shell?.controller.sessions.isWaiting(shell.now())) kernel.fail('9', 'something is sent in the initial wait');
     if (shell !== undefined) this.#standing.checkKnown(shell, 'something is sent');
-    if (worker !== undefined && worker.attempts.size > capacityOf(worker)) {
+    if (worker !== undefined && isOver(worker.room, worker.load, prefetchOf(worker))) {
       kernel.fail('16', `k${worker.id} has ${worker.slots} slots and ${worker.attempts.size} attempts`);
     }
-    for (const { attempt } of message.orders as { attempt: number }[]) {
+    for (const { attempt, need } of message.orders as Order[]) {
       if (this.#sent.has(attempt)) kernel.fail('1', `attempt ${attempt} is sent twice`);
-      this.#sent.add(attempt);
+      this.#sent.set(attempt, demandOf({ ...plainNeed, ...need }));
       if (!disk.attempts.has(attempt)) kernel.fail('1', `attempt ${attempt} is sent before it is durable`);
       const isKnown = controller.shell === undefined || worker?.state === 'healthy';
       if (!isKnown) kernel.fail('9', `attempt ${attempt} is sent to a worker that is ${worker?.state} #${side.link}`);
@@ -160,18 +169,48 @@ export class Checks {
     }
   }
 
-  /** 1, 2, 16: starts once, alone, known to the controller, in a slot. What was not sent is a check of the worker's own. */
+  /** 1, 2, 16: starts once, alone, known to the controller, where there is room for it. What was not sent is a check of the worker's own. */
   onStart(process: RealProcess, others: readonly RealProcess[]): void {
     const { kernel, truth } = this.#world;
+    if (process.isLicensed) this.#checkLicences();
     const host = this.#hosts.get(process.machine);
     if (host === undefined) return this.#checkAlone(process, others);
     if (!this.#sent.has(process.attempt)) return;
     this.#talk.onStart(process);
     this.#checkAlone(process, others);
-    let running = 0;
-    for (const { attempt } of truth.ofInstance(process.instance)) running += this.#sent.has(attempt) ? 1 : 0;
-    if (running > host.slotsMax) kernel.fail('16', `${running} tasks run in ${host.slotsMax} slots of ${host.machine}`);
+    const load = new Load();
+    for (const { attempt } of truth.ofInstance(process.instance)) {
+      const demand = this.#sent.get(attempt);
+      if (demand !== undefined) load.add(demand);
+    }
+    if (isOver(host.room, load)) {
+      const taken = `${load.cpus / slotParts} cpus, ${load.memoryBytes} bytes, ${load.gpus} GPUs`;
+      kernel.fail('16', `what runs on ${host.machine} takes ${taken} and ${JSON.stringify([...load.pools])}`);
+    }
     this.#checkKnown(host);
+  }
+
+  /** No more run than there were ever licences; of a store that was restored the limit may be another. */
+  #checkLicences(): void {
+    const { kernel, truth } = this.#world;
+    if (this.#past.hasRestore) return;
+    let running = 0;
+    for (const { isLicensed, machine, instance } of truth.live) {
+      if (isLicensed && !this.#hosts.get(machine)?.excused.has(instance)) running++;
+    }
+    if (running > licencesMax) kernel.fail('limits', `${running} tasks run with a licence, of ${licencesMax} at most`);
+  }
+
+  /** Of what is over its limit no more is in use than after the turn before. */
+  #checkLimits({ controller: { cluster } }: ControllerShell): void {
+    const { max = Number.POSITIVE_INFINITY, used } = cluster.limits.get(licence);
+    if (used > max && used > this.#licencesUsed) {
+      this.#world.kernel.fail(
+        'limits',
+        `${used} licences are in use, of ${max}, and ${this.#licencesUsed} were before`,
+      );
+    }
+    this.#licencesUsed = used;
   }
 
   #checkAlone(process: RealProcess, others: readonly RealProcess[]): void {
@@ -263,6 +302,7 @@ export class Checks {
 
   /** 17: whatever was acknowledged is there again. */
   onRecovered({ controller: { cluster } }: ControllerShell): void {
+    this.#licencesUsed = cluster.limits.get(licence).used;
     const { kernel, clients } = this.#world;
     for (const id of this.#acknowledged) {
       const record = cluster.attempts.get(attemptId(id));
@@ -293,7 +333,7 @@ export class Checks {
     this.#past.onRestored();
     this.#talk.onRestored();
     for (const client of clients) client.acknowledged = [];
-    for (const id of this.#sent) if (id > disk.lastAttempt) this.#sent.delete(id);
+    for (const id of this.#sent.keys()) if (id > disk.lastAttempt) this.#sent.delete(id);
     for (const id of this.#acknowledged) {
       if (disk.attempts.get(id)?.outcome === undefined) this.#acknowledged.delete(id);
     }

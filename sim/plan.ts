@@ -1,15 +1,18 @@
 /** All that is decided before a run begins: who takes part, what is asked for, what goes wrong. Drawn from the seed. */
 import { type ControllerSettings, defaultSettings } from '../src/controller/reactor.ts';
+import type { Capacity } from '../src/model/capacity.ts';
+import { defaultQueue } from '../src/model/need.ts';
 import { drawFaults, type Fault, forgottenMs } from './faults.ts';
 import { kindOf, type SeedKind } from './kinds.ts';
 import { Random } from './random.ts';
 import { drawSettings } from './settings.ts';
-import { type ClientPlan, drawClients } from './workload.ts';
+import { type ClientPlan, drawClients, gpusMax, memoryMax, poolName } from './workload.ts';
 
 export interface WorkerPlan {
   readonly machine: string;
   readonly shard: string;
   readonly slots: number;
+  readonly capacity?: Capacity;
   /** Comes back by itself, and waits for its first controller. */
   readonly isStanding: boolean;
   readonly driftPpm: number;
@@ -82,12 +85,20 @@ function drawWorkers(random: Random, kind: SeedKind): WorkerPlan[] {
     machine: `m${index + 1}`,
     shard: sharesShard && index === count - 1 ? 'm1' : `m${index + 1}`,
     slots: random.integer(1, 4),
+    capacity: drawCapacity(random.fork(`capacity ${index}`)),
     isStanding: random.chance(0.7),
     driftPpm: drift(random),
     wallOffsetMs: random.chance(0.3) ? Math.round(random.between(-wallOffsetMsMax, wallOffsetMsMax)) : 0,
     startsAtMs: Math.round(random.chance(0.7) ? random.between(0, 200) : random.between(0, 8_000)) + lateMs,
   }));
 }
+
+/** Each has room for any task that is drawn; how many of them fit beside each other is another matter. */
+const drawCapacity = (random: Random): Capacity => ({
+  queue: defaultQueue,
+  ...(random.chance(0.3) ? {} : { memoryBytes: random.integer(memoryMax, 3 * memoryMax) }),
+  ...{ gpus: random.integer(gpusMax, 2), pools: { [poolName]: random.pick([1, 1.5, 4]) } },
+});
 
 /** They have no echo by which a store that was restored would be found out (docs/decisions/011-http-workers.md). */
 function drawHttpWorkers(random: Random, kind: SeedKind, faults: readonly Fault[]): HttpWorkerPlan[] {

@@ -146,7 +146,8 @@ export class VirtualSpawner implements SpawnerHandle {
     const nature = natureOf(command);
     const fate = machine.isBad ? badFate : fateOf(nature, key, random);
     if (fate.type === 'unstartable') return this.#queue.onMessage({ t: 'failed', key, ...fate.failure });
-    const real = { attempt: key, task: nature.task, machine: process.machine, instance, startedAt: kernel.now };
+    const { task, isLicensed = false } = nature;
+    const real = { attempt: key, task, machine: process.machine, instance, startedAt: kernel.now, isLicensed };
     const at = this.#place.now();
     const running: Task = { start, nature, real, startedAt: at, signalled: undefined };
     this.#tasks.set(key, running);

@@ -11,6 +11,7 @@ export interface RealProcess {
   /** Of the worker that it was started for. */
   readonly instance: string;
   readonly startedAt: number;
+  readonly isLicensed: boolean;
 }
 
 export interface TruthWatcher {

@@ -17,9 +17,9 @@ export const unreachable: readonly RegExp[] = [
   /^workflow\.(?!halting)\w+\.settle$/,
   /^attempt\.(?!recorded)\w+\.send$/,
   /^attempt\.(?!sent)\w+\.doubt$/,
-  // Nothing is adjusted yet: no task asks for resources.
-  /^task\.adjusting\./,
-  /^task\.\w+\.adjust$/,
+  // Adjusted in the turn in which it ran out, so that nothing else can come between.
+  /^task\.adjusting\.(?!adjust)/,
+  /^task\.(?!adjusting)\w+\.adjust$/,
   // Passed within one decision, so that nothing else can come between.
   /^workflow\.launched\.(?!schedule)/,
   // Only an attempt that is live, or lost and not repeated yet, is heard of: its task is with a worker, or queued.

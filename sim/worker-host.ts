@@ -6,6 +6,8 @@
  * 1. The lock is held while the worker's process or its spawner lives; an instance begins only under the lock.
  * 2. A worker that crashes leaves its spawner, which kills everything and ends when it sees that.
  */
+import { type Room, roomOf } from '../src/core/resources/room.ts';
+import { plainCapacity } from '../src/model/capacity.ts';
 import type { Log } from '../src/platform/env.ts';
 import type { WorkerEnd } from '../src/worker/messages.ts';
 import { WorkerShell, type WorkerWorld } from '../src/worker/shell.ts';
@@ -74,9 +76,9 @@ export class WorkerHost {
     return this.process.isAlive && this.shell !== undefined && !this.#isLeaving;
   }
 
-  /** How many tasks may run that start now. */
-  get slotsMax(): number {
-    return this.#slots;
+  /** What tasks may take that start now. */
+  get room(): Room {
+    return roomOf(this.#slots, this.plan.capacity ?? plainCapacity);
   }
 
   /** As its worker's process reads its clock. */
@@ -152,7 +154,7 @@ export class WorkerHost {
 
   #begin(): void {
     const { kernel } = this.#context;
-    const { shard, slots, isStanding, driftPpm } = this.plan;
+    const { shard, slots, capacity = plainCapacity, isStanding, driftPpm } = this.plan;
     const clock = virtualClock(kernel, this.process, { offsetMs: this.wallOffsetMs, driftPpm });
     this.#clock = clock;
     this.#slots = slots;
@@ -163,7 +165,7 @@ export class WorkerHost {
     const identity = { shard, lock: this.machine, instance: this.instance, host: this.machine, pid: 1 };
     const directory = `/${this.machine}`;
     this.shell = new WorkerShell(this.#world(clock), {
-      ...{ identity, slots, directory, tag: directory, now, isPatient: isStanding, environment: [] },
+      ...{ identity, slots, capacity, directory, tag: directory, now, isPatient: isStanding, environment: [] },
     });
   }
 

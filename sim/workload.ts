@@ -30,7 +30,14 @@ export const operationTypes = [
   'stop-worker',
   'stop-worker-now',
   'resize-worker',
+  'set-limit',
+  'set-concurrency',
 ] as const;
+
+/** Of which there is a limited number. */
+export const licence = 'licence';
+/** There are never more: what runs with one is no more than these, whatever was set and forgotten meanwhile. */
+export const licencesMax = 4;
 
 export type OperationType = (typeof operationTypes)[number];
 
@@ -67,6 +74,8 @@ export interface ClientPlan {
   readonly batches: readonly TaskBatch[];
   /** All in one request. */
   readonly isWhole: boolean;
+  /** So many licences there are for all, where its tasks need one. */
+  readonly licences?: number;
   /** Between two batches. */
   readonly pauseMs: number;
   /** It goes silent before it closes. */
@@ -101,18 +110,20 @@ function drawClient(random: Random, name: string, { kind, faultyMs }: Extent): C
   const isEndless = !isLarge && random.chance(0.04);
   const few = Math.round(random.logarithmic(isSick ? 15 : 1, 40));
   const size = isLarge ? random.integer(300, 900) : few;
+  const wants = drawWants(random.fork('wants'), { kind, faultyMs });
   const spec: WorkflowSpec = {
     ...{ name, cwd: '/', shell: '/bin/sh', env: random.chance(0.2) ? { A: 'b' } : {} },
     ...{ maxAttempts: random.integer(1, 3), terminationMs: isSick ? 2_000 : random.pick([0, 100, 2_000]) },
     ...{ failFast: random.chance(0.2), open },
     ...(random.chance(0.15) || isEndless ? { timeoutMs: random.integer(50, 3_000) } : {}),
     ...(random.chance(0.3) ? { onLost: random.pick(lossPolicies) } : {}),
+    ...wants.spec,
   };
   const early = random.chance(0.2) ? drawOperations(random.fork('early'), size, 3, earlyTypes) : [];
   const withClose = random.chance(0.2) ? drawOperations(random.fork('with close'), size, 3, operationTypes) : [];
   // Taken back in the same moment in which it is to begin.
   const regretted = random.chance(0.5) ? early.filter(({ type }) => type === 'cancel-task') : [];
-  const batches = drawBatches(random.fork('tasks'), name, size, { kind, isEndless });
+  const batches = drawBatches(random.fork('tasks'), name, size, { kind, isEndless }).map(wants.apply);
   const isRegretful = random.chance(isLarge ? 0.3 : 0.7);
   return {
     name,
@@ -120,6 +131,7 @@ function drawClient(random: Random, name: string, { kind, faultyMs }: Extent): C
     spec,
     batches,
     isWhole: batches.length === 1 && random.chance(0.3),
+    ...(wants.licences === undefined ? {} : { licences: wants.licences }),
     pauseMs: random.pick([0, 0, 5, 500]),
     isForgetful: random.chance(0.04),
     early,
@@ -129,6 +141,33 @@ function drawClient(random: Random, name: string, { kind, faultyMs }: Extent): C
       : isRegretful
         ? drawBursts(random.fork('bursts'), size, faultyMs)
         : [],
+  };
+}
+
+interface Wants {
+  readonly spec: Partial<WorkflowSpec>;
+  readonly licences?: number;
+  apply(batch: TaskBatch): TaskBatch;
+}
+
+/** What is asked for besides slots: walltime, which some run out of, and licences; and how much may run at a time. */
+function drawWants(random: Random, { kind }: Extent): Wants {
+  const isLimited = kind !== 'large' && random.chance(0.3);
+  const runtimeMs = random.chance(0.15) ? random.integer(50, 3_000) : undefined;
+  const share = random.pick([1, 0.5]);
+  const apply = ({ tasks, edges }: TaskBatch): TaskBatch => ({ tasks: tasks.map(licensed), edges });
+  const licensed = (task: TaskSpec): TaskSpec => {
+    if (!isLimited || task.command === undefined || !random.chance(share)) return task;
+    const nature: TaskNature = { ...(JSON.parse(task.command) as TaskNature), isLicensed: true };
+    return { ...task, command: JSON.stringify(nature), resources: { limits: { [licence]: 1 } } };
+  };
+  return {
+    spec: {
+      ...(runtimeMs === undefined ? {} : { resources: { runtimeMs }, maxResourceRetries: random.integer(0, 5) }),
+      ...(random.chance(0.15) ? { concurrency: { workflow: random.integer(1, 4) } } : {}),
+    },
+    ...(isLimited ? { licences: random.integer(2, licencesMax) } : {}),
+    apply,
   };
 }
 
@@ -181,7 +220,9 @@ function drawBatches(random: Random, name: string, most: number, { kind, isEndle
     isEndless,
     hasLatest: isSick ? 0.3 : random.pick([0, 0, 0, 0.03, 0.3]),
   };
-  const tasks = Array.from({ length: size }, (_, at) => drawTask(random, `${name}.${at + 1}`, usualMs, character));
+  const needs = drawNeeds(random.fork('needs'));
+  const plain = Array.from({ length: size }, (_, at) => drawTask(random, `${name}.${at + 1}`, usualMs, character));
+  const tasks = plain.map((task) => ({ ...task, ...needs() }));
   if (shape === 'diamond' && size > 2) tasks[size - 1] = random.chance(0.5) ? {} : { check: true };
   const edges = drawEdges(random, shape, size);
   const perBatch = random.chance(0.5) ? size : Math.max(1, Math.ceil(size / random.integer(1, 4)));
@@ -192,6 +233,26 @@ function drawBatches(random: Random, name: string, most: number, { kind, isEndle
     batches.push({ tasks: tasks.slice(from, to), edges: mine });
   }
   return batches;
+}
+
+/** One attempt asks for no more: every worker has so much. */
+export const memoryMax = 1_000;
+export const gpusMax = 1;
+export const poolName = 'scratch';
+
+/** Most workflows ask for nothing; of the others most tasks do, in one of a few ways. */
+function drawNeeds(random: Random): () => Pick<TaskSpec, 'resources' | 'priority'> {
+  if (random.chance(0.6)) return () => ({});
+  const kinds = Array.from({ length: random.integer(1, 4) }, () => ({
+    cpus: random.pick([0.25, 0.5, 1]),
+    ...(random.chance(0.5) ? { memoryBytes: random.integer(1, memoryMax) } : {}),
+    ...(random.chance(0.3) ? { gpus: gpusMax } : {}),
+    ...(random.chance(0.3) ? { pools: { [poolName]: random.pick([0.3, 1]) } } : {}),
+  }));
+  return () => ({
+    ...(random.chance(0.7) ? { resources: random.pick(kinds) } : {}),
+    ...(random.chance(0.2) ? { priority: random.integer(-1, 1) } : {}),
+  });
 }
 
 const shortMsMax = 12_000;

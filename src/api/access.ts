@@ -35,6 +35,7 @@ const rows: readonly Row[] = [
 
   ['GET POST', '/tokens', administering],
   ['DELETE', '/tokens/:', administering],
+  ['PUT DELETE', '/limits/:', administering],
   ['POST', '/server/announce', submitting],
   ['POST', '/server/leave', submitting],
   ['POST', '/server/*', administering],

@@ -5,8 +5,9 @@ import type { AttemptRow } from '../core/attempt/record.ts';
 import { type AttemptId, printTask, type TaskId, type WorkflowId } from '../model/ids.ts';
 import { outputTailBytesMax } from '../model/limits.ts';
 import type { FailReason } from '../model/states.ts';
-import type { FailureGroup } from '../protocol/views.ts';
+import type { FailureGroup, Shortfall } from '../protocol/views.ts';
 import { storedOutput } from './output.ts';
+import { shortfallsOf } from './task-resources.ts';
 
 const signalNames: Readonly<Record<number, string>> = {
   1: 'HUP',
@@ -33,7 +34,8 @@ interface Failed {
   readonly attempt: AttemptId | undefined;
 }
 
-function causeOfFailure(reason: FailReason, last: AttemptRow | undefined): string {
+function causeOfFailure(reason: FailReason, last: AttemptRow | undefined, short: Shortfall | undefined): string {
+  if (short !== undefined) return `not enough ${short.resource}: ${short.why}`;
   if (reason === 'deadline') return 'not started before its deadline';
   if (reason === 'check') return 'a task before the barrier failed';
   const outcome = last?.outcome;
@@ -67,8 +69,10 @@ export async function failuresOf(shell: ControllerShell, workflow: WorkflowId): 
   for (let from = 0; from < failed.length; from += rowsAtOnce) {
     const slice = failed.slice(from, from + rowsAtOnce);
     const rows = await shell.store.attempts(slice.map(({ attempt }) => attempt ?? (0 as AttemptId)));
+    const short = slice.flatMap(({ task, reason }, at) => (reason === 'resources' ? [{ task, last: rows[at] }] : []));
+    const shortfalls = await shortfallsOf(shell, short);
     slice.forEach((one, index) => {
-      const cause = causeOfFailure(one.reason, rows[index]);
+      const cause = causeOfFailure(one.reason, rows[index], shortfalls.get(one.task));
       const group = groups.get(cause) ?? { count: 0, examples: [] };
       groups.set(cause, group);
       group.count++;

@@ -27,14 +27,19 @@ describe('a worker over HTTP', () => {
 
   it('claims one task, and gets all that it needs to run it', async () => {
     const w = await bench.submit([{ command: 'echo hi', name: 'n', timeoutMs: 7_000, resources: { gpus: 1 } }]);
-    const k = await bench.worker();
+    const plain = await bench.worker();
+    const { body: refusal } = await bench.claim(plain, `${w}.1`);
+    expect(refusal.error).toMatchObject({ code: 'task-not-available', message: expect.stringContaining('k1 has') });
+    expect((await bench.call('POST', `workers/${plain}/claims`, {})).body.claims).toEqual([]);
+    const { body: registered } = await bench.call('POST', 'workers', { name: 'gpu', capacity: { gpus: 1 } });
+    const k = registered.id;
     const { status, body } = await bench.claim(k, `${w}.1`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
       ...{ state: 'running', attempt: 'w1.1#1', number: 1, task: 'w1.1', workflow: 'w1', name: 'n' },
       ...{ command: 'echo hi', cwd: '/', shell: '/bin/sh', timeoutMs: 7_000, terminationMs: 1_000 },
       requestedResources: { gpus: 1 },
-      env: { DROVER_TASK_ID: 'w1.1', DROVER_ATTEMPT: '1', DROVER_WORKER: 'k1', DROVER_WORKFLOW_ID: 'w1' },
+      env: { DROVER_TASK_ID: 'w1.1', DROVER_ATTEMPT: '1', DROVER_WORKER: 'k2', DROVER_WORKFLOW_ID: 'w1' },
       lease: { leaseMs: 13_000, marginMs: 5_000 },
     });
     expect(await bench.state(`${w}.1`)).toBe('running');

@@ -47,6 +47,7 @@ export function renderWorkflow(
     ...optional('haltMode', haltMode),
     run,
     counts: renderCounts(workflow, slots),
+    ...optional('concurrency', workflow.concurrency),
     createdAt: iso(createdAt),
     ...at('startedAt', startedAt),
     ...at('endedAt', endedAt),
@@ -56,7 +57,7 @@ export function renderWorkflow(
   };
 }
 
-function renderOutcome(outcome: Outcome): OutcomeView {
+export function renderOutcome(outcome: Outcome): OutcomeView {
   return { ...outcome };
 }
 
@@ -120,6 +121,7 @@ export function renderAttempt(cluster: Cluster, row: AttemptRow): AttemptView {
 
 export function renderWorker(worker: WorkerRecord, now: number): WorkerView {
   const { id, kind, shard, host, state, goneFor, slots, attempts, joinedAt, facts, ailment, bar } = worker;
+  const { queue, memoryBytes, gpus, pools, endsAt } = worker.capacity;
   return {
     id: printWorker(id),
     kind,
@@ -129,6 +131,11 @@ export function renderWorker(worker: WorkerRecord, now: number): WorkerView {
     ...optional('bar', bar?.kind),
     ...optional('reason', goneFor ?? bar?.why ?? ailment),
     slots,
+    queue,
+    ...optional('memoryBytes', memoryBytes),
+    ...optional('gpus', gpus),
+    ...optional('pools', pools),
+    ...optional('endsAt', endsAt === undefined ? undefined : iso(endsAt)),
     attempts: attempts.size,
     joinedAt: iso(joinedAt),
     ...optional('heardAgoMs', state === 'gone' ? undefined : Math.max(0, now - facts.heartbeatAt)),

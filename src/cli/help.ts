@@ -154,6 +154,7 @@ runs, then waits for the controller to come back.
 Examples:
   drover worker -j 8
   drover worker --access ~/access.json
+  drover worker -j 64 --queue big --memory 500GB --pool scratch=2000 --until 11h50m
   drover worker drain k2       no more tasks for it; 'release' undoes that, and a quarantine
   drover worker slots k2 16    from now on
   drover worker stop k2        when it has ended what it runs; --now: at once
@@ -163,6 +164,25 @@ export const workersHelp = `
 Examples:
   drover workers
   drover workers --all --json | jq .state
+`;
+
+export const limitHelp = `
+A task asks for so much of a limit by its name. What nobody has set holds nobody back. Lowering one ends
+nothing that runs; 0 pauses what asks for it. To set one takes a token of the role admin.
+
+Examples:
+  drover limit                  all of them: how much there is, and in use
+  drover limit licences 5
+  drover limit licences none
+`;
+
+export const concurrencyHelp = `
+Lowering a limit ends nothing that runs; 0 pauses, and 'none' lifts it. Without a number it is shown.
+
+Examples:
+  drover concurrency w3 50
+  drover concurrency w3 --template fit=10 --template plot=none
+  drover concurrency w3 --tag model=x=0
 `;
 
 export const tokenHelp = `

@@ -3,14 +3,18 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   attemptsPerTaskMax,
+  budgetDefaults,
+  customResourcesMax,
   logLevels,
+  resourceRetriesMax,
   shardBytesMax,
   slotsMax,
+  tagNameBytesMax,
   terminationMsDefault,
   terminationMsMax,
 } from '../model/limits.ts';
 import { lossPolicies } from '../model/states.ts';
-import { durationExamples, parseDurationMs, printDurationMs } from '../model/units.ts';
+import { durationExamples, parseBytes, parseDurationMs, printDurationMs } from '../model/units.ts';
 import type { Context } from './context.ts';
 import type { CliEnv } from './environment.ts';
 
@@ -29,6 +33,11 @@ export function addInputs(command: Command): Command {
     .usage(`[options] FILE|-\n       ${name} 'cmd {}' ::: VALUE… [::: VALUE…]\n       ${name} 'cmd {}' --array 1-100`)
     .argument('[input...]', "FILE, '-' or a command")
     .option('--retries <n>', 'try a failed task again up to so often (default: 0)', integer(0, attemptsPerTaskMax - 1))
+    .option(
+      '--resource-retries <n>',
+      `raise what an attempt ran out of up to so often (default: ${budgetDefaults.resources})`,
+      integer(0, resourceRetriesMax),
+    )
     .option('--timeout <time>', `kill an attempt that takes longer: ${durationExamples}`, duration(1))
     .option('--fail-fast', 'cancel what is left when a task has failed for good')
     .addOption(onLostOption())
@@ -123,4 +132,28 @@ export function duration(minMs: number, maxMs = 10 * 366 * 86_400_000): (text: s
   };
 }
 
-const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];
+export function size(text: string): number {
+  const value = parseBytes(text);
+  if (value !== undefined && value > 0) return value;
+  throw new InvalidArgumentError('It is a size like 512MB, 8GB or 16GiB.');
+}
+
+export function queueName(text: string): string {
+  if (text !== '' && Buffer.byteLength(text) <= tagNameBytesMax) return text;
+  throw new InvalidArgumentError(`It has 1 to ${tagNameBytesMax} bytes.`);
+}
+
+/** `NAME=AMOUNT`, as often as there are pools. */
+export function pool(text: string, before: Readonly<Record<string, number>> = {}): Record<string, number> {
+  const [, name = '', amount = ''] = /^([^=]+)=(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  if (name === '' || Buffer.byteLength(name) > tagNameBytesMax) {
+    throw new InvalidArgumentError(
+      `It is NAME=AMOUNT, for example scratch=100; a name has at most ${tagNameBytesMax} bytes.`,
+    );
+  }
+  const pools = { ...before, [name]: Number(amount) };
+  if (Object.keys(pools).length <= customResourcesMax) return pools;
+  throw new InvalidArgumentError(`There are at most ${customResourcesMax} pools.`);
+}
+
+export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];

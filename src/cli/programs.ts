@@ -1,4 +1,5 @@
 /** What the composition root offers to the commands: ways to reach a controller, to be one, and to be a worker. */
+import type { Capacity } from '../model/capacity.ts';
 import type { LogLevel } from '../model/limits.ts';
 import type { PresetName } from '../model/timeouts.ts';
 import type { OpenSession } from './session.ts';
@@ -24,6 +25,10 @@ export interface WorkOptions {
   /** An access file, where it is not that of the folder. */
   readonly access?: string;
   readonly slots: number;
+  /** What is said of its capacity; the rest is as the machine is. */
+  readonly capacity: Partial<Omit<Capacity, 'endsAt'>>;
+  /** It ends by itself after this time. */
+  readonly untilMs?: number;
   /** A name that outlasts failovers: one worker has it at a time. By machine and directory when absent. */
   readonly shard?: string;
   readonly logLevel?: LogLevel;

@@ -1,5 +1,6 @@
 /** The commands around a controller that stays up. */
 import { Argument, type Command, Option } from 'commander';
+import { slotsMax } from '../model/limits.ts';
 import { presets } from '../model/timeouts.ts';
 import type { RetryOptions } from './commands/retry.ts';
 import type { ServerOptions } from './commands/server.ts';
@@ -9,17 +10,23 @@ import type { AdministrationOptions } from './commands/worker-administration.ts'
 import type { WorkersOptions } from './commands/workers.ts';
 import type { ExecutionOptions } from './execution.ts';
 import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } from './help.ts';
+import { defineLimits } from './limit-definitions.ts';
 import {
   addInputs,
   bulkDryRunOption,
   dirOption,
+  duration,
   filled,
   type Given,
+  integer,
   jsonOption,
   logLevelOption,
   type Perform,
+  pool,
+  queueName,
   quietOption,
   shard,
+  size,
   slotsOption,
   type WorkerAction,
   whereOption,
@@ -34,6 +41,7 @@ export function defineServerCommands(program: Command, given: Given, perform: Pe
   defineServer(program, given, perform);
   defineWorker(program, given, perform);
   defineWorkers(program, given, perform);
+  defineLimits(program, given, perform);
   defineToken(program, given, perform);
 }
 
@@ -137,6 +145,11 @@ function defineWorker(program: Command, { env }: Given, perform: Perform): void 
       'what replaces it takes over: one worker has a name at a time (default: by machine)',
       shard,
     )
+    .option('--queue <name>', 'runs the tasks that ask for this queue (default: default)', queueName)
+    .option('--memory <size>', 'for tasks, e.g. 8GB (default: that of the machine, or of its cgroup)', size)
+    .option('--gpus <n>', 'for tasks (default: as many as nvidia-smi lists)', integer(0, slotsMax))
+    .option('--pool <name=n>', 'what it has so much of for tasks, by a name of yours; repeatable', pool)
+    .option('--until <duration>', 'it ends after this time; gets no task whose walltime is longer', duration(1_000))
     .addOption(logLevelOption())
     .option('--now', 'with stop: at once; what runs there is killed and tried elsewhere')
     .addOption(jsonOption('with an action: a worker a line, as JSON'))

@@ -144,8 +144,8 @@ describe('workers', () => {
   it('lists them', async () => {
     expect(await bench.drover('workers')).toBe(0);
     const [head, row] = bench.env.stdout.lines;
-    expect(head).toMatch(/^ID +KIND +STATE +SLOTS +ATTEMPTS +HEARD +HOST +REASON$/);
-    expect(row).toMatch(/^k1 +native +healthy +4 +0 +.* ago +here$/);
+    expect(head).toMatch(/^ID +KIND +STATE +QUEUE +SLOTS +MEMORY +GPUS +ATTEMPTS +HEARD +HOST +REASON$/);
+    expect(row).toMatch(/^k1 +native +healthy +default +4 +0 +.* ago +here$/);
     await bench.drover('workers', '--all', '--json');
     expect(bench.lastJson()).toMatchObject({ id: 'k1', state: 'healthy', slots: 4 });
   });
@@ -158,7 +158,9 @@ describe('worker drain, stop, release and slots', () => {
     expect(await bench.drover('worker', 'drain', 'k1')).toBe(0);
     expect(await states()).toEqual([['healthy', 'drained']]);
     await bench.drover('workers');
-    expect(bench.env.stdout.lines.at(-1)).toMatch(/^k1 +native +healthy, drained +4 +0 +.* ago +here +by command$/);
+    expect(bench.env.stdout.lines.at(-1)).toMatch(
+      /^k1 +native +healthy, drained +default +4 +0 +.* ago +here +by command$/,
+    );
     await bench.drover('submit', 'echo', ':::', '1');
     expect((await bench.client.task('w1.1')).state).toBe('queued');
     expect(await bench.drover('worker', 'release', '--json', 'k1')).toBe(0);
@@ -306,9 +308,37 @@ it('worker passes its options on', async () => {
   expect(await bench.drover('worker', '-j', '2', '--access', 'a.json')).toBe(5);
   expect(await bench.drover('worker', '--dir', '/d', '--log-level', 'debug')).toBe(5);
   expect(await bench.drover('worker', '--log-level', 'loud')).toBe(2);
+  const fitted = [
+    '--queue',
+    'big',
+    '--memory',
+    '8GB',
+    '--gpus',
+    '2',
+    '--pool',
+    'a=1',
+    '--pool',
+    'b=0.5',
+    '--until',
+    '2h',
+  ];
+  expect(await bench.drover('worker', '-j', '1', ...fitted)).toBe(5);
+  for (const pair of [
+    ['--memory', 'much'],
+    ['--pool', 'a'],
+    ['--pool', '=1'],
+    ['--gpus', '-1'],
+    ['--queue', ''],
+  ]) {
+    expect(await bench.drover('worker', ...pair)).toBe(2);
+  }
   expect(given).toEqual([
-    { slots: 2, access: '/me/a.json' },
-    { slots: 4, dir: '/d', logLevel: 'debug' },
+    { slots: 2, access: '/me/a.json', capacity: {} },
+    { slots: 4, dir: '/d', logLevel: 'debug', capacity: {} },
+    {
+      ...{ slots: 1, untilMs: 7_200_000 },
+      capacity: { queue: 'big', memoryBytes: 8_000_000_000, gpus: 2, pools: { a: 1, b: 0.5 } },
+    },
   ]);
   expect(bench.env.stderr.lines[0]).toBe('drover: a worker with 2 slots runs in /w/0; Ctrl-C ends it and its tasks');
 });

@@ -1,10 +1,10 @@
-/** What the user is told of tasks that were submitted and need not run. */
+/** What the user is told of tasks that were submitted and need not run, or can't. */
 import { showCount } from '../model/units.ts';
 import type { Submission } from '../sdk/submission.ts';
 import { amount, printable } from './display/text.ts';
 
 /** `update`: the workflow that it was to be compared with. */
-export function notesOf({ skipped, comparison }: Submission, update: string | undefined): string[] {
+export function notesOf({ skipped, comparison, warnings }: Submission, update: string | undefined): string[] {
   const notes: string[] = [];
   if (skipped > 0) notes.push(`drover: ${amount(skipped, 'task')} skipped: what they make is there`);
   if (comparison !== undefined) {
@@ -14,5 +14,6 @@ export function notesOf({ skipped, comparison }: Submission, update: string | un
     );
   } else if (update !== undefined)
     notes.push(`drover: no workflow is named ${printable(update)} yet: all tasks are new`);
+  for (const warning of warnings) notes.push(`drover: warning: ${printable(warning)}`);
   return notes;
 }

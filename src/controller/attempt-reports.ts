@@ -136,6 +136,7 @@ export class AttemptReports {
     if (!endAttempt(turn, report) || usage === undefined) return;
     const wallMs = Math.max(1, usage.wallMs);
     worker.averageMs = worker.averageMs === 0 ? wallMs : worker.averageMs * 0.9 + wallMs * 0.1;
+    if (worker.state !== 'gone') turn.cluster.noteRoom(worker);
   }
 }
 

@@ -104,17 +104,19 @@ export class HttpWorkers {
     for (const attempt of worker.attempts) this.#attempts.extend(attempt, until);
   }
 
-  #join(turn: Turn, { name, host, slots, owner }: Of<'join-http'>, effects: Effect[]): Reply {
+  #join(turn: Turn, { name, host, slots, capacity, owner }: Of<'join-http'>, effects: Effect[]): Reply {
     const { cluster, now } = turn;
     if (cluster.liveWorkers.size >= httpWorkersMax) {
       throw new DroverError('workers-too-many', `there are ${cluster.liveWorkers.size} workers already`);
     }
     const worker = workerId(cluster.workers.size + 1);
     const instance = `http-${worker}-${now}`;
-    turn.emit({ type: 'worker-joined', worker, kind: 'http', owner, shard: name, lock: '', instance, host, slots });
+    const fitted = capacity === undefined ? {} : { capacity };
+    const identity = { kind: 'http', owner, shard: name, lock: '', instance, host } as const;
+    turn.emit({ type: 'worker-joined', worker, ...identity, slots, ...fitted });
     turn.emit({ type: 'worker-patience', worker, silenceMs: this.#terms.leaseMs });
     this.#workers.extend(worker, now + this.#terms.leaseMs);
-    const facts = { worker: printWorker(worker), name, host, slots };
+    const facts = { worker: printWorker(worker), name, host, slots, ...fitted };
     effects.push({ type: 'log', level: 'info', message: 'a worker over HTTP joined', facts });
     return { type: 'joined', worker, ...this.#terms };
   }

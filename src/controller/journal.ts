@@ -42,6 +42,10 @@ function aboutWorkflow(change: Change, cluster: Cluster): Line | undefined {
       });
     case 'workflow-halt-mode':
       return info('a workflow is being halted', { workflow: printWorkflow(change.workflow), mode: change.mode });
+    case 'workflow-concurrency':
+      return info('a workflow has other limits', { workflow: printWorkflow(change.workflow), ...change.concurrency });
+    case 'limit-set':
+      return info('a limit was set', { name: change.name, max: change.max ?? 'none' });
     default:
       return undefined;
   }

@@ -3,14 +3,16 @@ import type { EndReport } from '../core/task/ending.ts';
 import type { StateMask } from '../core/task/state-blocks.ts';
 import type { Steering } from '../core/task/steering.ts';
 import type { Bar } from '../core/worker.ts';
+import type { Capacity } from '../model/capacity.ts';
 import type { DroverError } from '../model/errors.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { EdgeKind, HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison } from '../protocol/views.ts';
-import type { FromWorker, ToWorker } from '../protocol/worker.ts';
+import type { FromWorker, OrderNeed, ToWorker } from '../protocol/worker.ts';
 import type { Batch, UsageSample } from '../store/store.ts';
 import type { TokenRow } from '../store/token-row.ts';
+import type { ConcurrencyPatch } from './limit-requests.ts';
 import type { NewToken } from './tokens.ts';
 
 /** A socket of a worker, as the shell numbers them. */
@@ -29,6 +31,7 @@ export type HttpRequest =
       readonly name: string;
       readonly host: string;
       readonly slots: number;
+      readonly capacity?: Capacity;
       /** The token that it speaks with. */
       readonly owner: string;
     }
@@ -102,6 +105,11 @@ export type Request =
       readonly steering: Steering;
       readonly mask: StateMask;
     }
+  /** Of what all workflows share. Without a maximum it is lifted. */
+  | { readonly type: 'set-limit'; readonly name: string; readonly max: number | undefined }
+  | { readonly type: 'set-concurrency'; readonly workflow: WorkflowId; readonly patch: ConcurrencyPatch }
+  /** They have that tag (`name=value`), which got a limit after they were added. */
+  | { readonly type: 'group-tasks'; readonly tag: string; readonly tasks: readonly TaskId[] }
   /** Tries failed tasks beyond an index again, as many as one turn takes. */
   | { readonly type: 'retry-failed'; readonly workflow: WorkflowId; readonly after: number }
   /** A host that takes over from one that died halts what was going on, so that nothing starts unasked. */
@@ -132,17 +140,24 @@ export interface RequestKey {
 /** What a request gives back once it is durable. */
 export type Reply =
   | { readonly type: 'done' }
-  | { readonly type: 'registered'; readonly workflow: WorkflowId; readonly comparison?: Comparison }
+  | {
+      readonly type: 'registered';
+      readonly workflow: WorkflowId;
+      readonly comparison?: Comparison;
+      readonly warnings?: readonly string[];
+    }
   | {
       readonly type: 'extended';
       readonly firstIndex: number;
       readonly count: number;
       readonly comparison?: Comparison;
+      readonly warnings?: readonly string[];
     }
   | { readonly type: 'interrupted'; readonly workflows: readonly WorkflowId[] }
   /** `next`: where to go on; absent when all were looked at. */
   | { readonly type: 'retried'; readonly count: number; readonly next?: number }
   | ({ readonly type: 'tasks-steered' } & TasksSteered)
+  | { readonly type: 'tasks-grouped'; readonly count: number }
   | { readonly type: 'token-added'; readonly token: TokenRow }
   | ({ readonly type: 'joined'; readonly worker: WorkerId } & LeaseTerms)
   | ({ readonly type: 'claimed'; readonly claims: readonly Launch[] } & LeaseTerms)
@@ -213,6 +228,8 @@ export interface Launch {
   readonly attempt: AttemptId;
   readonly task: TaskId;
   readonly number: number;
+  /** Absent: one slot. */
+  readonly need?: OrderNeed;
 }
 
 /** Bytes for a packed output file; written and synced before the commit that points at them. */

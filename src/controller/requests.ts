@@ -5,6 +5,7 @@ import { makeAvailable } from '../core/task/availability.ts';
 import { addContinuations, removeContinuations } from '../core/task/dependencies.ts';
 import { retryTask } from '../core/task/retrying.ts';
 import type { Turn } from '../core/turn.ts';
+import type { WorkflowRecord } from '../core/workflow/record.ts';
 import {
   abortWorkflow,
   cancelWorkflow,
@@ -22,11 +23,13 @@ import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison } from '../protocol/views.ts';
 import type { TaskDefinition, UsageSample } from '../store/store.ts';
 import type { HttpWorkers } from './http-workers.ts';
+import { groupTasks, limitWarnings, setConcurrency, setLimit } from './limit-requests.ts';
 import type { Effect, Reply, Request } from './messages.ts';
 import { kindOf } from './task-kind.ts';
 import { needOf, needOfTask } from './task-need.ts';
 import { steerTasks } from './task-steering.ts';
 import type { Tokens } from './tokens.ts';
+import { warningsOf } from './warnings.ts';
 import { administer } from './worker-administration.ts';
 import type { WorkerSessions } from './worker-sessions.ts';
 
@@ -95,6 +98,14 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
       return done;
     case 'steer-tasks':
       return { type: 'tasks-steered', ...steerTasks(turn, request.tasks, request.steering, request.mask) };
+    case 'set-limit':
+      setLimit(turn, request.name, request.max);
+      return done;
+    case 'set-concurrency':
+      setConcurrency(turn, request.workflow, request.patch);
+      return done;
+    case 'group-tasks':
+      return { type: 'tasks-grouped', count: groupTasks(turn, request.tag, request.tasks) };
     case 'retry-failed':
       return retryFailed(turn, request.workflow, request.after);
     case 'halt-interrupted':
@@ -134,9 +145,10 @@ function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch, c
   checkCommands(batch);
   checkExtension('the workflow', 0, batch.tasks.length, batch.edges);
   const workflow = register(context, spec);
-  extend(context, workflow, batch, comparison);
+  const { warnings } = extend(context, workflow, batch, comparison);
   closeWorkflow(context.turn, workflow);
-  return { type: 'registered', workflow, ...(comparison === undefined ? {} : { comparison }) };
+  const compared = comparison === undefined ? {} : { comparison };
+  return { type: 'registered', workflow, ...compared, ...(warnings === undefined ? {} : { warnings }) };
 }
 
 function register({ turn, collected }: RequestContext, spec: WorkflowSpec): WorkflowId {
@@ -146,10 +158,14 @@ function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Work
   if (environmentBytes > environmentBytesMax) {
     throw new DroverError('too-large', `the environment has more than ${environmentBytesMax} bytes`);
   }
-  const { maxAttempts, failFast, open, onLost } = spec;
-  const loss = onLost === undefined ? {} : { onLost };
-  const need = spec.resources === undefined ? {} : { need: needOf(spec.resources) };
-  const workflow = registerWorkflow(turn, { maxAttempts, failFast, open, ...loss, ...need });
+  const { maxAttempts, failFast, open, onLost, maxResourceRetries, concurrency, resources } = spec;
+  const workflow = registerWorkflow(turn, {
+    ...{ maxAttempts, failFast, open },
+    ...(onLost === undefined ? {} : { onLost }),
+    ...(maxResourceRetries === undefined ? {} : { maxResourceRetries }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(resources === undefined ? {} : { need: needOf(resources) }),
+  });
   collected.specs.push({ workflow, spec });
   return workflow;
 }
@@ -164,10 +180,11 @@ function checkCommands({ tasks }: TaskBatch): void {
   });
 }
 
-const seedsOf = ({ tasks }: TaskBatch, base: Need | undefined): TaskSeed[] =>
+const seedsOf = ({ tasks }: TaskBatch, { rules, concurrency }: WorkflowRecord): TaskSeed[] =>
   tasks.map((spec) => ({
     kind: kindOf(spec),
-    ...seedNeed(needOfTask(spec, base)),
+    ...seedNeed(needOfTask(spec, rules.need, concurrency?.tags)),
+    ...(spec.maxResourceRetries === undefined ? {} : { maxResourceRetries: spec.maxResourceRetries }),
     ...(spec.held === undefined ? {} : { held: spec.held }),
     ...(spec.maxAttempts === undefined ? {} : { maxAttempts: spec.maxAttempts }),
     ...(spec.until === undefined ? {} : { until: spec.until }),
@@ -181,14 +198,26 @@ function extend(
   workflow: WorkflowId,
   batch: TaskBatch,
   comparison?: Comparison,
-): Reply {
+): Extract<Reply, { readonly type: 'extended' }> {
   const { tasks, edges } = batch;
-  const seeds = seedsOf(batch, turn.cluster.workflow(workflow).rules.need);
+  const record = turn.cluster.workflow(workflow);
+  const seeds = seedsOf(batch, record);
   const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges });
   tasks.forEach((spec, offset) => {
     collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });
   });
-  return { type: 'extended', firstIndex, count: tasks.length, ...(comparison === undefined ? {} : { comparison }) };
+  const warnings = [
+    ...warningsOf(turn.cluster, workflow, firstIndex, seeds, turn.now),
+    ...limitWarnings(
+      turn.cluster,
+      seeds.map(({ need }) => need ?? record.rules.need),
+    ),
+  ];
+  return {
+    ...{ type: 'extended', firstIndex, count: tasks.length },
+    ...(comparison === undefined ? {} : { comparison }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
 }
 
 function retryFailed(turn: Turn, workflow: WorkflowId, after: number): Reply {

@@ -14,6 +14,7 @@ import { loseAttempts } from '../core/task/ending.ts';
 import type { Turn } from '../core/turn.ts';
 import type { WorkerRecord } from '../core/worker.ts';
 import { type SetMark, WorkerSetHash } from '../core/worker-set.ts';
+import { isSameCapacity, plainCapacity } from '../model/capacity.ts';
 import { DroverError } from '../model/errors.ts';
 import { printWorker, type WorkerId, workerId } from '../model/ids.ts';
 import { silenceMsMax } from '../model/timeouts.ts';
@@ -188,7 +189,7 @@ export class WorkerSessions {
   /** At the end of a turn: the attempts that wait for a slot where there are fewest, of all who said something in it. */
   takeSpare(): number {
     let spare = Number.POSITIVE_INFINITY;
-    for (const { worker } of this.#heard) spare = Math.min(spare, worker.attempts.size - worker.slots);
+    for (const { worker } of this.#heard) spare = Math.min(spare, spareOf(worker));
     const isAnyHeard = this.#heard.size > 0;
     this.#heard.clear();
     return isAnyHeard ? Math.max(0, spare) : 0;
@@ -287,8 +288,11 @@ export class WorkerSessions {
     const { worker } = session;
     if (heartbeat.beat <= session.lastBeat) return;
     session.lastBeat = heartbeat.beat;
-    const { slots } = heartbeat;
+    const { slots, capacity = plainCapacity } = heartbeat;
     if (slots !== worker.slots) turn.emit({ type: 'worker-resized', worker: worker.id, slots });
+    if (!isSameCapacity(capacity, worker.capacity)) {
+      turn.emit({ type: 'worker-refitted', worker: worker.id, capacity });
+    }
     this.#agreeOnSilence(turn, worker, heartbeat.silenceMs);
     if (worker.state === 'must-die') {
       const why = worker.ailment ?? '';
@@ -372,7 +376,7 @@ export class WorkerSessions {
   }
 
   /** A newer instance that holds the same host lock proves that the older one, and all it ran, is dead. */
-  #join(turn: Turn, { worker: identity, slots }: Heartbeat, effects: Effect[]): WorkerSession {
+  #join(turn: Turn, { worker: identity, slots, capacity }: Heartbeat, effects: Effect[]): WorkerSession {
     const { shard, lock, instance, host } = identity;
     const rival = this.#byShard.get(shard);
     const bar = rival?.worker.lock === lock ? rival.worker.bar : undefined;
@@ -381,10 +385,11 @@ export class WorkerSessions {
       this.#care.condemn(rival, 'another worker has its shard', turn, effects);
     }
     const id = workerId(this.#cluster.workers.size + 1);
-    turn.emit({ type: 'worker-joined', worker: id, shard, lock, instance, host, slots });
+    const fitted = capacity === undefined ? {} : { capacity };
+    turn.emit({ type: 'worker-joined', worker: id, shard, lock, instance, host, slots, ...fitted });
     // The same worker as far as people are concerned: one that was cut off has come back.
     if (bar !== undefined) turn.emit({ type: 'worker-barred', worker: id, bar });
-    const facts = { worker: printWorker(id), shard, host, slots };
+    const facts = { worker: printWorker(id), shard, host, slots, ...fitted };
     effects.push({ type: 'log', level: 'info', message: 'a worker joined', facts });
     const worker = this.#cluster.workers.get(id) as WorkerRecord;
     this.#byInstance.set(instance, worker);
@@ -426,6 +431,9 @@ export class WorkerSessions {
     this.pulls.onOpened(worker.id, link, effects);
   }
 }
+
+/** What takes more or less than a slot is not reckoned with: nobody knows how many of it run. */
+const spareOf = ({ attempts, slots, load }: WorkerRecord): number => (load.odd > 0 ? 0 : attempts.size - slots);
 
 /** Instances begin with the time of their start. */
 function isNewerInstance(one: string, other: string): boolean {

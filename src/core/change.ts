@@ -2,8 +2,10 @@
  * What has changed, in the past tense: the only thing that `apply` takes, that history keeps, and that a commit holds.
  * Folding all changes of a store over an empty cluster gives the cluster that its rows give.
  */
+import type { Capacity } from '../model/capacity.ts';
+import type { Concurrency } from '../model/concurrency.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
-import type { Need } from '../model/need.ts';
+import type { Exhaustible, Need } from '../model/need.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { EdgeKind, HaltMode, LossPolicy, WorkerKind, WorkflowState } from '../model/states.ts';
 import type { TaskEvent, TaskKind } from './task/view.ts';
@@ -19,6 +21,10 @@ export interface WorkflowRules {
   readonly need?: Need;
   /** Absent: requeue. */
   readonly onLost?: LossPolicy;
+  /** Absent: `budgetDefaults.resources`. */
+  readonly maxResourceRetries?: number;
+  /** As it begins; it may be changed. */
+  readonly concurrency?: Concurrency;
 }
 
 /** What the core must know of a task when it is added. Its command and environment stay in the store. */
@@ -26,6 +32,7 @@ export interface TaskSeed {
   readonly kind: TaskKind;
   readonly held?: true;
   readonly maxAttempts?: number;
+  readonly maxResourceRetries?: number;
   readonly until?: number;
   readonly priority?: number;
   /** Absent: that of its workflow. */
@@ -49,6 +56,17 @@ export interface Usage {
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly peakBytes?: number;
+}
+
+/** After an attempt that ran out of a resource. */
+export interface NeedChange {
+  readonly task: TaskId;
+  /** Counts the adjustments of a task from 1; of one that is refused, which it would be. */
+  readonly number: number;
+  readonly need: Need;
+  readonly resource: Exhaustible;
+  readonly why: string;
+  readonly attempt: AttemptId;
 }
 
 export type Change =
@@ -105,11 +123,23 @@ export type Change =
       readonly instance: string;
       readonly host: string;
       readonly slots: number;
+      /** Absent: that of a worker that says nothing. */
+      readonly capacity?: Capacity;
     }
   | { readonly type: 'worker-gone'; readonly worker: WorkerId; readonly why: string }
   /** It was told timeouts by which it may live on for so long in silence: one that is restarted with shorter ones waits as long. */
   | { readonly type: 'worker-patience'; readonly worker: WorkerId; readonly silenceMs: number }
   /** It has another number of slots. */
   | { readonly type: 'worker-resized'; readonly worker: WorkerId; readonly slots: number }
+  /** It has more or less of something else, or ends at another time. */
+  | { readonly type: 'worker-refitted'; readonly worker: WorkerId; readonly capacity: Capacity }
   /** It gets no tasks; or, without a bar, gets some again. */
-  | { readonly type: 'worker-barred'; readonly worker: WorkerId; readonly bar?: Bar };
+  | { readonly type: 'worker-barred'; readonly worker: WorkerId; readonly bar?: Bar }
+  | ({ readonly type: 'need-adjusted' } & NeedChange)
+  /** What it would need is nowhere to be had. */
+  | ({ readonly type: 'need-refused' } & NeedChange)
+  /** They belong to one more group of their workflow. */
+  | { readonly type: 'tasks-grouped'; readonly group: string; readonly tasks: readonly Range[] }
+  | { readonly type: 'workflow-concurrency'; readonly workflow: WorkflowId; readonly concurrency: Concurrency }
+  /** Of all workflows together. Without a maximum there is no end. */
+  | { readonly type: 'limit-set'; readonly name: string; readonly max?: number };

@@ -10,8 +10,8 @@
  * 2. `pending` of a task that is registering or waiting is the number of its edges that are not met.
  * 3. A waiting task that could be queued is in `releasable`, one that can never be is in `doomed`, a queued join is in
  *    `joins`, a triaging or adjusting task in the list of that name: entries may be stale, never missing.
- * 4. A worker with a free slot is in `vacant`, one that may get work ahead in `eager`, a workflow with something to launch in
- *    `sources`, and in `patient` unless it fails fast: entries may be stale, never missing.
+ * 4. A worker with a part of a slot free is in `vacant`, one that may get work ahead in `eager`, a workflow with something to
+ *    launch in the lanes of its needs (lanes.ts): entries may be stale, never missing.
  * 5. A task that is launched, running or cancelling has a live attempt, on exactly one worker; no other task has one.
  */
 import { assert, DroverError } from '../model/errors.ts';
@@ -24,18 +24,21 @@ import {
   type WorkerId,
   type WorkflowId,
 } from '../model/ids.ts';
-import { plainNeed } from '../model/need.ts';
+import { type Need, plainNeed } from '../model/need.ts';
 import { isEndedTask, isEndedWorkflow, type TaskState } from '../model/states.ts';
 import { type AttemptRecord, type AttemptRow, attemptRow, loadAttempt } from './attempt/record.ts';
-import type { Change, Edges } from './change.ts';
+import type { Change, Edges, NeedChange } from './change.ts';
 import { Heap } from './columns.ts';
 import { edgeStatus, Graph, isTelling } from './graph.ts';
-import { adjustable, Needs } from './resources/needs.ts';
-import { Rota } from './scheduler/rota.ts';
+import { Limits } from './resources/limits.ts';
+import { adjustable, inGroup, Needs } from './resources/needs.ts';
+import { Lanes } from './scheduler/lanes.ts';
+import { hasRoom, prefetchOf } from './scheduler/placement.ts';
 import { TaskColumns, type TaskRow } from './task/columns.ts';
 import { firstState } from './task/table.ts';
 import type { TaskEvent, TaskView } from './task/view.ts';
 import { WorkerRecord, type WorkerRow } from './worker.ts';
+import { levelOf, priorityOf } from './workflow/ready-tasks.ts';
 import { WorkflowRecord, type WorkflowRow } from './workflow/record.ts';
 
 type Of<T extends Change['type']> = Extract<Change, { readonly type: T }>;
@@ -51,6 +54,9 @@ export interface DirtyRows {
 export class Cluster {
   readonly tasks = new TaskColumns();
   readonly needs = new Needs();
+  readonly limits = new Limits();
+  /** How often the need of a task was raised; of those only where it was. */
+  readonly adjustments = new Map<TaskId, number>();
   readonly graph = new Graph();
   readonly workflows = new Map<WorkflowId, WorkflowRecord>();
   /** Live ones, and lost ones whose worker may still speak up. */
@@ -74,9 +80,8 @@ export class Cluster {
   /** Workers that may have room: for the tasks of their free slots, and for what is sent ahead of these. */
   readonly vacant = new Set<WorkerRecord>();
   readonly eager = new Set<WorkerRecord>();
-  /** Workflows that may have something to launch, in turns; and those of them of which some may be sent ahead. */
-  readonly sources = new Rota<WorkflowRecord>();
-  readonly patient = new Rota<WorkflowRecord>();
+  /** Workflows that may have something to launch, by what it needs. */
+  readonly lanes = new Lanes(this.needs);
   /** Queued for later: by the time from which they may be launched. */
   readonly delayed = new Heap();
   /** Tasks with a latest start, by it. */
@@ -110,9 +115,13 @@ export class Cluster {
   /** What the task's table decides on. A task that has ended and may wait again gets its edges counted anew. */
   taskView(task: TaskId): TaskView {
     const { rules } = this.workflow(this.tasks.workflow(task));
-    const view = this.tasks.view(task, rules, adjustable(this.needs.get(this.tasks.need(task))));
+    const view = this.tasks.view(task, rules, adjustable(this.needOf(task)));
     const mayWaitAgain = view.state === 'failed' || view.state === 'cancelled';
     return mayWaitAgain ? { ...view, pending: this.#countPending(task) } : view;
+  }
+
+  needOf(task: TaskId): Need {
+    return this.needs.get(this.tasks.need(task));
   }
 
   apply(change: Change, at: number): void {
@@ -169,11 +178,31 @@ export class Cluster {
           worker.slots = change.slots;
           this.noteRoom(worker);
         });
+      case 'worker-refitted':
+        return this.#changeWorker(change.worker, (worker) => {
+          worker.capacity = change.capacity;
+          this.noteRoom(worker);
+        });
       case 'worker-barred':
         return this.#changeWorker(change.worker, (worker) => {
           worker.bar = change.bar;
           this.noteRoom(worker);
         });
+      case 'need-adjusted':
+        return this.loadAdjustment(change);
+      case 'need-refused':
+        return;
+      case 'tasks-grouped':
+        return this.loadGrouping(change);
+      case 'workflow-concurrency':
+        return this.#changeWorkflow(change.workflow, (workflow) => {
+          workflow.concurrency = change.concurrency;
+          this.limits.changed(workflow);
+          this.#wake();
+        });
+      case 'limit-set':
+        this.limits.set(change.name, change.max);
+        return this.#wake();
       case 'worker-gone':
         return this.#changeWorker(change.worker, (worker) => {
           worker.state = 'gone';
@@ -197,15 +226,33 @@ export class Cluster {
   /** A worker may have room that it had not: it is healthy again, or back, or an attempt of it has ended. */
   noteRoom(worker: WorkerRecord): void {
     if (worker.kind === 'http') return;
-    if (worker.attempts.size < worker.slots) this.vacant.add(worker);
+    const { now, ahead } = this.lanes;
+    if (worker.load.cpus < worker.room.cpus) this.vacant.add(worker);
     this.eager.add(worker);
+    if (now.stuck.size > 0) now.openIf((lane) => hasRoom(worker, lane, 0, 0));
+    if (ahead.stuck.size > 0) this.#openAhead(worker);
   }
 
   /** It is queued, and its time has come. */
   makeReady(task: TaskId): void {
     const workflow = this.workflow(this.tasks.workflow(task));
-    workflow.ready.push(task);
-    this.#noteSource(workflow);
+    const need = this.tasks.need(task);
+    const priority = this.tasks.priority(task);
+    workflow.ready.push(need, levelOf(priority, this.graph.continuations(task)), task);
+    if (workflow.launches) this.lanes.add(need, priority, workflow);
+  }
+
+  /** It may have something to launch that it had not, or that was refused. */
+  noteSource(workflow: WorkflowRecord): void {
+    if (!workflow.launches) return;
+    for (const queue of workflow.ready.queues()) {
+      if (!queue.isEmpty) this.lanes.add(queue.need, priorityOf(queue.level), workflow);
+    }
+  }
+
+  /** The same for all of them. */
+  noteSources(): void {
+    for (const id of this.active) this.noteSource(this.workflow(id));
   }
 
   /** Ids up to this one may have been given out by a controller whose store was lost: they are not given out again. */
@@ -277,9 +324,22 @@ export class Cluster {
   }
 
   loadAttempt(row: AttemptRow): void {
-    const record = loadAttempt(row);
+    const record = loadAttempt(row, this.tasks.need(row.task));
     if (row.outcome === undefined || this.#mayBeCorrected(record)) this.attempts.set(row.id, record);
-    if (row.outcome === undefined) this.workers.get(row.worker)?.attempts.add(row.id);
+    if (row.outcome === undefined) this.#give(record);
+  }
+
+  /** After its task. Adjustments of a task come in their order. */
+  loadAdjustment({ task, number, need }: Pick<NeedChange, 'task' | 'number' | 'need'>): void {
+    this.tasks.setNeed(task, this.needs.number(need));
+    this.adjustments.set(task, number);
+  }
+
+  /** After the adjustments of its tasks, and before their attempts. */
+  loadGrouping({ group, tasks }: Pick<Of<'tasks-grouped'>, 'group' | 'tasks'>): void {
+    for (const { from, to } of tasks) {
+      for (let id: number = from; id <= to; id++) this.#addToGroup(taskId(id), group);
+    }
   }
 
   loadWorker(row: WorkerRow, at: number): void {
@@ -323,10 +383,9 @@ export class Cluster {
     this.registering.add(id);
   }
 
-  #noteSource(workflow: WorkflowRecord): void {
-    if (!workflow.launches || workflow.ready.size === 0) return;
-    this.sources.add(workflow);
-    if (!workflow.rules.failFast) this.patient.add(workflow);
+  #openAhead(worker: WorkerRecord): void {
+    const slots = prefetchOf(worker);
+    this.lanes.ahead.openIf((lane) => hasRoom(worker, lane, slots, 0));
   }
 
   #changeWorker(id: WorkerId, change: (worker: WorkerRecord) => void): void {
@@ -340,7 +399,7 @@ export class Cluster {
     const workflow = this.workflow(id);
     change(workflow);
     workflow.version++;
-    this.#noteSource(workflow);
+    this.noteSource(workflow);
     this.#dirtyWorkflows.add(id);
     this.attention.add(id);
   }
@@ -373,7 +432,7 @@ export class Cluster {
     seeds.forEach((seed, offset) => {
       const task = taskId(first + offset);
       const need = this.needs.number(seed.need ?? workflow.rules.need ?? plainNeed);
-      this.tasks.add(task, id, firstIndex + offset, seed, workflow.rules.maxAttempts, need);
+      this.tasks.add(task, id, firstIndex + offset, seed, workflow.rules, need);
       workflow.counted('registering', 1, seed.kind);
       if (seed.until !== undefined) this.deadlines.push(seed.until, task);
     });
@@ -419,6 +478,27 @@ export class Cluster {
     }
   }
 
+  /** Its attempt, if it has one, counts in the group from now on. */
+  #addToGroup(task: TaskId, group: string): void {
+    const [before, workflow] = [this.needOf(task), this.workflow(this.tasks.workflow(task))];
+    const after = inGroup(before, group);
+    if (after === before) return;
+    const last = this.tasks.lastAttempt(task);
+    const attempt = last === undefined ? undefined : this.attempts.get(last);
+    const isLive = attempt !== undefined && attempt.state !== 'ended';
+    if (isLive) this.limits.give(workflow, before);
+    this.tasks.setNeed(task, this.needs.number(after));
+    if (isLive) this.limits.take(workflow.id, after);
+    // It is ready among those of its new need, too; whoever finds it among the others leaves it.
+    if (this.#isQueuedCommand(task)) this.#file(task);
+    this.#wake();
+  }
+
+  /** Who waited for a limit gets another turn. */
+  #wake(): void {
+    for (const workflow of this.limits.takeWoken()) this.noteSource(workflow);
+  }
+
   #onTaskChanged(task: TaskId, event: TaskEvent): void {
     const before = this.tasks.state(task);
     if (event.type === 'moved' && event.move.to === 'waiting') this.tasks.setPending(task, this.#countPending(task));
@@ -426,7 +506,7 @@ export class Cluster {
     this.tasks.apply(task, event);
     this.#dirtyTasks.add(task);
     this.#noteEarly(task);
-    if (event.type !== 'prioritised') this.#file(task);
+    if (event.type !== 'prioritised' || this.#isQueuedCommand(task)) this.#file(task);
     if (event.type === 'moved') this.#tellChildren(task, before, event.move.to);
     this.#forgetLost(task);
     this.attention.add(this.tasks.workflow(task));
@@ -454,7 +534,7 @@ export class Cluster {
     const previous = this.tasks.lastAttempt(task);
     // One that ended in this same turn is forgotten when its row has been taken.
     if (previous !== undefined && !this.#dirtyAttempts.has(previous)) this.attempts.delete(previous);
-    this.attempts.set(attempt, {
+    const record: AttemptRecord = {
       id: attempt,
       task,
       number,
@@ -467,9 +547,18 @@ export class Cluster {
       outcome: undefined,
       usage: undefined,
       signalledFor: undefined,
-    });
-    this.workers.get(worker)?.attempts.add(attempt);
+      need: this.tasks.need(task),
+    };
+    this.attempts.set(attempt, record);
+    this.#give(record);
     this.#dirtyAttempts.add(attempt);
+  }
+
+  #give({ id, task, worker: holder, need }: AttemptRecord): void {
+    this.limits.take(this.tasks.workflow(task), this.needOf(task));
+    const worker = this.workers.get(holder);
+    worker?.attempts.add(id);
+    worker?.load.add(this.needs.demand(need));
   }
 
   #onAttemptStarted({ attempt, startedAt }: Of<'attempt-started'>): void {
@@ -483,6 +572,9 @@ export class Cluster {
   #onAttemptEnded(change: Of<'attempt-ended'>, at: number): void {
     const { attempt, outcome, startedAt, endedAt, usage, signalledFor } = change;
     const record = this.#attempt(attempt);
+    const workflow = this.workflow(this.tasks.workflow(record.task));
+    // One that was lost, and whose worker speaks after all, ends twice.
+    if (record.state !== 'ended') this.limits.give(workflow, this.needOf(record.task));
     record.state = 'ended';
     record.outcome = outcome;
     record.endedAt = endedAt ?? at;
@@ -492,9 +584,11 @@ export class Cluster {
     const worker = this.workers.get(record.worker);
     if (worker?.attempts.delete(attempt)) {
       worker.unsure.delete(attempt);
+      worker.load.remove(this.needs.demand(record.need));
       if (worker.state !== 'gone') this.noteRoom(worker);
     }
-    this.workflow(this.tasks.workflow(record.task)).attemptsEnded++;
+    workflow.attemptsEnded++;
+    this.#wake();
     this.#dirtyAttempts.add(attempt);
   }
 
@@ -520,6 +614,10 @@ export class Cluster {
   #forgetLost(task: TaskId): void {
     const last = this.tasks.lastAttempt(task);
     if (last !== undefined && !this.#dirtyAttempts.has(last)) this.#forgetIfOver(last);
+  }
+
+  #isQueuedCommand(task: TaskId): boolean {
+    return this.tasks.state(task) === 'queued' && this.tasks.kind(task) === 'command';
   }
 
   #isCounted(task: TaskId): boolean {

@@ -60,11 +60,14 @@ export class Graph {
   /** Heads of the lists by task id; edges count from 1. */
   readonly #firstOfParent = new Integers();
   readonly #firstOfChild = new Integers();
+  /** Edges out of a task. */
+  readonly #continuations = new Integers();
   #last = 0;
 
   reserve(tasks: number): void {
     this.#firstOfParent.reserve(tasks);
     this.#firstOfChild.reserve(tasks);
+    this.#continuations.reserve(tasks);
   }
 
   add(parent: TaskId, child: TaskId, after: EdgeKind): void {
@@ -76,6 +79,7 @@ export class Graph {
     this.#nextOfChild.set(edge, this.firstInto(child));
     this.#firstOfParent.set(parent, edge);
     this.#firstOfChild.set(child, edge);
+    this.#continuations.set(parent, this.continuations(parent) + 1);
   }
 
   /** Returns the kind of the edge that was removed, or undefined if there was none. */
@@ -84,11 +88,17 @@ export class Graph {
     if (edge === none) return undefined;
     this.#unlink(this.#firstOfParent, this.#nextOfParent, parent, edge);
     this.#unlink(this.#firstOfChild, this.#nextOfChild, child, edge);
+    this.#continuations.set(parent, this.continuations(parent) - 1);
     return this.kindOf(edge);
   }
 
   has(parent: TaskId, child: TaskId): boolean {
     return this.#find(parent, child) !== none;
+  }
+
+  /** How many wait for it, or waited. */
+  continuations(parent: TaskId): number {
+    return this.#continuations.get(parent) || 0;
   }
 
   hasParents(child: TaskId): boolean {

@@ -4,9 +4,13 @@ import { taskId } from '../model/ids.ts';
 import { heldByWorkerStates, type TaskState, taskStates } from '../model/states.ts';
 import type { Cluster } from './cluster.ts';
 import { edgeStatus } from './graph.ts';
-import { capacityOf, mayLaunch } from './scheduler/launch.ts';
+import { Limits } from './resources/limits.ts';
+import { Load, slotParts } from './resources/room.ts';
+import type { Lane } from './scheduler/lanes.ts';
+import { hasRoom, mayLaunch, prefetchOf } from './scheduler/placement.ts';
 import { maskOf } from './task/columns.ts';
 import { blockTasks } from './task/state-blocks.ts';
+import type { WorkerRecord } from './worker.ts';
 
 const isHeldByWorker = (state: TaskState): boolean => (heldByWorkerStates as readonly TaskState[]).includes(state);
 
@@ -15,6 +19,17 @@ export function checkInvariants(cluster: Cluster): void {
   checkLists(cluster);
   checkAttempts(cluster);
   checkRoom(cluster);
+  checkLimits(cluster);
+}
+
+/** By a recount over the attempts that have not ended. */
+function checkLimits(cluster: Cluster): void {
+  const recount = new Limits();
+  for (const { task, state } of cluster.attempts.values()) {
+    if (state !== 'ended') recount.take(cluster.tasks.workflow(task), cluster.needOf(task));
+  }
+  const [counted, really] = [cluster.limits, recount].map((limits) => JSON.stringify(limits.counted()));
+  assert(counted === really, `of limits ${counted} is in use, really ${really}`);
 }
 
 function* allTasks(cluster: Cluster) {
@@ -92,22 +107,48 @@ function checkLists(cluster: Cluster): void {
   }
 }
 
-function checkRoom({ liveWorkers, vacant, eager, workflows, sources, patient }: Cluster): void {
+function checkRoom(cluster: Cluster): void {
+  const { liveWorkers, vacant, eager, lanes } = cluster;
   for (const worker of liveWorkers.values()) {
     if (!mayLaunch(worker)) continue;
-    const { id, attempts, slots } = worker;
-    assert(attempts.size >= slots || vacant.has(worker), `worker k${id} has a free slot that nobody knows of`);
-    assert(attempts.size >= capacityOf(worker) || eager.has(worker), `worker k${id} has room that nobody knows of`);
+    const { id, load, room } = worker;
+    const ahead = prefetchOf(worker);
+    assert(load.cpus >= room.cpus || vacant.has(worker), `worker k${id} has a free slot that nobody knows of`);
+    assert(
+      load.cpus >= room.cpus + ahead * slotParts || eager.has(worker),
+      `worker k${id} has room ahead that nobody knows of`,
+    );
+    for (const lane of lanes.now.stuck) assert(!hasRoomFor(worker, lane, 0), `worker k${id} has room for a stuck lane`);
+    for (const lane of lanes.ahead.stuck) {
+      assert(!hasRoomFor(worker, lane, ahead), `worker k${id} has room ahead for a stuck lane`);
+    }
   }
+  checkLanes(cluster);
+}
+
+/** Whether time is left is another question at any time. */
+const hasRoomFor = (worker: WorkerRecord, lane: Lane, ahead: number): boolean =>
+  !lane.turns.isEmpty && hasRoom(worker, lane, ahead, Number.POSITIVE_INFINITY);
+
+function checkLanes(cluster: Cluster): void {
+  const { workflows, lanes } = cluster;
   for (const workflow of workflows.values()) {
-    if (!workflow.launches || workflow.ready.size === 0) continue;
-    assert(sources.has(workflow), `w${workflow.id} has tasks to launch, unlisted`);
-    assert(workflow.rules.failFast || patient.has(workflow), `w${workflow.id} has tasks to send ahead, unlisted`);
+    if (!workflow.launches) continue;
+    for (const queue of workflow.ready.queues()) {
+      if (queue.isEmpty || !cluster.limits.admits(workflow, cluster.needs.get(queue.need))) continue;
+      assert(lanes.has(queue.need, workflow), `w${workflow.id} has tasks to launch, unlisted`);
+    }
+  }
+  for (const lane of lanes.all()) {
+    const { open, stuck } = lanes.ahead;
+    assert(lane.failsFast || open.has(lane) || stuck.has(lane), `need ${lane.number} is never sent ahead`);
+    assert(lane.reserved === undefined || lane.reserved.reservedFor === lane, 'a reservation is known to both');
   }
 }
 
 function checkAttempts(cluster: Cluster): void {
   const { tasks, attempts, workers } = cluster;
+  const loads = new Map<number, Load>();
   let live = 0;
   for (const [id, attempt] of attempts) {
     if (attempt.state === 'ended') continue;
@@ -118,11 +159,25 @@ function checkAttempts(cluster: Cluster): void {
       `task ${attempt.task} has a live attempt and is ${tasks.state(attempt.task)}`,
     );
     assert(workers.get(attempt.worker)?.attempts.has(id), `attempt ${id} is in its worker's set`);
+    const load = loads.get(attempt.worker) ?? new Load();
+    loads.set(attempt.worker, load);
+    load.add(cluster.needs.demand(attempt.need));
   }
   let holding = 0;
   for (const task of allTasks(cluster)) if (isHeldByWorker(tasks.state(task))) holding++;
   assert(holding === live, `${holding} tasks are with a worker, ${live} attempts are live`);
   let onWorkers = 0;
-  for (const worker of workers.values()) onWorkers += worker.attempts.size;
+  for (const worker of workers.values()) {
+    onWorkers += worker.attempts.size;
+    assert(isSameLoad(worker.load, loads.get(worker.id)), `what attempts of k${worker.id} take is their sum`);
+  }
   assert(onWorkers === live, `workers have ${onWorkers} attempts, ${live} are live`);
+}
+
+const noLoad = new Load();
+
+function isSameLoad(one: Load, other: Load = noLoad): boolean {
+  const isSamePools = [...one.pools].every(([name, amount]) => (other.pools.get(name) ?? 0) === amount);
+  const { cpus, memoryBytes, gpus, odd } = other;
+  return isSamePools && one.cpus === cpus && one.memoryBytes === memoryBytes && one.gpus === gpus && one.odd === odd;
 }

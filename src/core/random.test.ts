@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { beginning, run, turns } from '../../test/core/operations.ts';
+import { beginning, joinLargest, mayExceed, narrowLimits, run, turns } from '../../test/core/operations.ts';
 import { assert } from '../model/errors.ts';
 import { isEndedTask } from '../model/states.ts';
 import type { Cluster } from './cluster.ts';
@@ -19,19 +19,51 @@ function finishAll(cluster: Cluster, from: number): void {
     // A resume brings held tasks back, which then have to be released, too.
     if (round < 3) openTheWay(turn);
     while (settle(turn, turn.changes.length + 1_000));
-    launchTasks(turn, turn.changes.length + 1_000);
-    for (const { id, worker, state } of [...cluster.attempts.values()]) {
-      if (state !== 'ended') endAttempt(turn, { attempt: id, worker, outcome: { kind: 'succeeded' } });
-    }
-    while (settle(turn, turn.changes.length + 1_000));
+    // What runs when the limits are narrowed may run on.
+    let before = usesOver(cluster);
+    do {
+      launchTasks(turn, turn.changes.length + 1_000);
+      checkNotOver(cluster, before);
+      before = usesOver(cluster);
+    } while (endAll(turn));
     checkInvariants(cluster);
     cluster.takeDirty();
+    if (round >= 3 && [...cluster.workflows.values()].every(({ unended }) => unended === 0)) return;
+  }
+}
+
+/** Returns whether there was one that had not ended. */
+function endAll(turn: Turn): boolean {
+  const live = [...turn.cluster.attempts.values()].filter(({ state }) => state !== 'ended');
+  for (const { id, worker } of live) endAttempt(turn, { attempt: id, worker, outcome: { kind: 'succeeded' } });
+  while (settle(turn, turn.changes.length + 1_000));
+  return live.length > 0;
+}
+
+/** What is in use of each limit, where that is more than it allows. */
+function usesOver({ limits, workflows }: Cluster): Map<string, number> {
+  const over = new Map<string, number>();
+  for (const { name, max = Number.POSITIVE_INFINITY, used } of limits.list()) if (used > max) over.set(name, used);
+  for (const { id, concurrency, groupMax, live } of workflows.values()) {
+    if (live > (concurrency?.workflow ?? live)) over.set(`w${id}`, live);
+    for (const [group, max] of groupMax) {
+      if (limits.usedOf(id, group) > max) over.set(`w${id} ${group}`, limits.usedOf(id, group));
+    }
+  }
+  return over;
+}
+
+/** Of what is over its limit no more is in use than before. */
+function checkNotOver(cluster: Cluster, before: ReadonlyMap<string, number>): void {
+  for (const [limit, used] of usesOver(cluster)) {
+    assert(used <= (before.get(limit) ?? 0), `${used} of ${limit}, which is more than it allows`);
   }
 }
 
 function openTheWay(turn: Turn): void {
   const { cluster } = turn;
-  run(turn, { name: 'join', a: 99, b: 0, c: 0 });
+  joinLargest(turn);
+  narrowLimits(turn);
   for (let id = 1; id <= cluster.tasks.size; id++) run(turn, { name: 'release', a: id - 1, b: 0, c: 0 });
   for (const id of cluster.workflows.keys()) {
     run(turn, { name: 'close', a: id - 1, b: 0, c: 0 });
@@ -49,7 +81,9 @@ describe('a cluster under random operations', () => {
           now += later;
           const turn = new Turn(cluster, now);
           for (const operation of operations) {
+            const before = usesOver(cluster);
             run(turn, operation);
+            if (!mayExceed.includes(operation.name)) checkNotOver(cluster, before);
             checkInvariants(cluster);
           }
           cluster.takeDirty();

@@ -9,6 +9,7 @@ import { registrationIdleMs } from '../model/limits.ts';
 import type { CancelReason } from '../model/states.ts';
 import { edgeStatus } from './graph.ts';
 import { expireSuspicions, nextSuspicionEnd } from './scheduler/suspicion.ts';
+import { adjustTask } from './task/adjusting.ts';
 import type { Turn } from './turn.ts';
 import type { WorkflowRecord } from './workflow/record.ts';
 import { abortWorkflow } from './workflow/registration.ts';
@@ -23,7 +24,7 @@ export function settle(turn: Turn, limit: number): boolean {
     const before = turn.changes.length;
     const suspended = drain(cluster.triaging, isFull, (task) => triage(turn, task));
     for (const task of suspended) cluster.triaging.push(task);
-    drain(cluster.adjusting, isFull, (task) => adjust(turn, task));
+    drain(cluster.adjusting, isFull, (task) => adjustTask(turn, task));
     drain(cluster.doomed, isFull, (task) => cancelDoomed(turn, task));
     drain(cluster.releasable, isFull, (task) => release(turn, task));
     const unready = drain(cluster.joins, isFull, (task) => completeJoin(turn, task));
@@ -91,13 +92,6 @@ function triage(turn: Turn, task: TaskId): 'stays' | undefined {
     turn.task(task, { type: 'triage', now: turn.now, fatal: false }, 'controller');
   }
   return undefined;
-}
-
-/** Tasks request no resources yet, so there is none to raise. */
-function adjust(turn: Turn, task: TaskId): undefined {
-  if (turn.cluster.tasks.state(task) === 'adjusting') {
-    turn.task(task, { type: 'adjust', now: turn.now, possible: false }, 'controller');
-  }
 }
 
 function cancelDoomed(turn: Turn, task: TaskId): undefined {

@@ -1,7 +1,10 @@
 /** One worker as the controller knows it. */
+import { type Capacity, plainCapacity } from '../model/capacity.ts';
 import type { AttemptId, TaskId, WorkerId } from '../model/ids.ts';
 import type { WorkerKind, WorkerState } from '../model/states.ts';
 import type { HealthFacts } from './health/health.ts';
+import { Load, type Room, roomOf } from './resources/room.ts';
+import type { Lane } from './scheduler/lanes.ts';
 
 /** Why it gets no tasks, although it is healthy. One that is stopping is told to end when it has nothing left. */
 export interface Bar {
@@ -33,6 +36,7 @@ export interface WorkerRow {
   readonly instance: string;
   readonly host: string;
   readonly slots: number;
+  readonly capacity: Capacity;
   readonly state: WorkerState;
   readonly joinedAt: number;
   readonly goneFor: string | undefined;
@@ -45,6 +49,7 @@ type Joined = Pick<WorkerRow, 'shard' | 'lock' | 'instance' | 'host' | 'slots'> 
   readonly worker: WorkerId;
   readonly kind?: WorkerKind;
   readonly owner?: string | undefined;
+  readonly capacity?: Capacity;
 };
 
 export class WorkerRecord {
@@ -55,7 +60,6 @@ export class WorkerRecord {
   readonly lock: string;
   readonly instance: string;
   readonly host: string;
-  slots: number;
   readonly joinedAt: number;
   /** Its health as it was last computed; only `gone` is durable: a restart begins with `new`. */
   state: WorkerState = 'new';
@@ -68,6 +72,11 @@ export class WorkerRecord {
   ailment: string | undefined;
   /** Without a link: nothing is sent to it, however healthy it was a moment ago. */
   isAway = false;
+  #slots: number;
+  #capacity: Capacity;
+  #room: Room;
+  /** What its attempts take, those included that wait for room. */
+  readonly load = new Load();
   /** Attempts recorded for it that have not ended. */
   readonly attempts = new Set<AttemptId>();
   /** Those of them whose orders may not have arrived. */
@@ -78,6 +87,8 @@ export class WorkerRecord {
   streak: BadEnd[] = [];
   lastGoodAt = 0;
   suspicion: Suspicion | undefined;
+  /** It gets nothing else until that fits. */
+  reservedFor: Lane | undefined;
 
   constructor(joined: Joined, at: number) {
     this.id = joined.worker;
@@ -89,15 +100,40 @@ export class WorkerRecord {
     this.lock = joined.lock;
     this.instance = joined.instance;
     this.host = joined.host;
-    this.slots = joined.slots;
+    this.#slots = joined.slots;
+    this.#capacity = joined.capacity ?? plainCapacity;
+    this.#room = roomOf(this.#slots, this.#capacity);
     this.joinedAt = at;
     this.facts = unheardOf(at);
   }
 
+  get slots(): number {
+    return this.#slots;
+  }
+
+  set slots(slots: number) {
+    this.#slots = slots;
+    this.#room = roomOf(slots, this.#capacity);
+  }
+
+  get capacity(): Capacity {
+    return this.#capacity;
+  }
+
+  set capacity(capacity: Capacity) {
+    this.#capacity = capacity;
+    this.#room = roomOf(this.#slots, capacity);
+  }
+
+  /** All that it has, for whoever counts. */
+  get room(): Room {
+    return this.#room;
+  }
+
   row(): WorkerRow {
-    const { id, kind, owner, shard, lock, instance, host, slots, joinedAt, goneFor, bar, silenceMs } = this;
+    const { id, kind, owner, shard, lock, instance, host, slots, capacity, joinedAt, goneFor, bar, silenceMs } = this;
     const state = this.state === 'gone' ? 'gone' : 'new';
-    return { id, kind, owner, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs };
+    return { id, kind, owner, shard, lock, instance, host, slots, capacity, state, joinedAt, goneFor, bar, silenceMs };
   }
 
   static load(row: WorkerRow, at: number): WorkerRecord {

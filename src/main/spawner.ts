@@ -9,6 +9,7 @@ import type { Timer } from '../platform/env.ts';
 import { realClock, uptimeMs } from '../platform/node/clock.ts';
 import type { Libc } from '../platform/node/libc.ts';
 import { loadLibc } from '../platform/node/libc.ts';
+import { TaskCgroups } from '../platform/node/task-cgroup.ts';
 import type { ToSpawner } from '../protocol/spawner.ts';
 import { decodeFrame, LineSplitter } from '../protocol/spawner.ts';
 import { GroupKin } from '../spawner/group-kin.ts';
@@ -25,6 +26,9 @@ const EXIT_SIGNAL = 128;
 const EXIT_DEADLINE = 71;
 /** `--launcher=node` runs without koffi where it is there, to test or to rule it out. */
 const plainLauncher = process.argv.includes('--launcher=node');
+/** `--cgroups=1:/sys/fs/cgroup/…`: version and directory for the cgroups of tasks. */
+const [, cgroupVersion, cgroupPath] =
+  process.argv.map((argument) => /^--cgroups=([12]):(.+)$/.exec(argument)).find((match) => match !== null) ?? [];
 
 let dying = false;
 let spawner: Spawner | undefined;
@@ -83,6 +87,10 @@ process.stdout.on('error', () => die(0));
 
 spawner = new Spawner({
   ...machinery(plainLauncher ? undefined : loadLibc()),
+  cgroups:
+    cgroupPath === undefined
+      ? undefined
+      : TaskCgroups.open({ version: cgroupVersion === '1' ? 1 : 2, path: cgroupPath }),
   clock: { epochMs: clock.now, monotonicMs: () => performance.now() },
   send: (message) => queue.onMessage(message),
   onRenew: renew,

@@ -8,6 +8,7 @@ import { DroverError } from '../model/errors.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
 import { slotsNote } from '../platform/node/descriptors.ts';
 import { openLog } from '../platform/node/log.ts';
+import { capacityHere } from '../platform/node/machine.ts';
 import type { WorkerEnd } from '../worker/messages.ts';
 import type { Connection } from '../worker/shell.ts';
 import { broughtToken } from './brought-token.ts';
@@ -19,7 +20,7 @@ const workersMax = 64;
 const lockWaitMs = 5_000;
 
 export async function work(
-  { dir, access, slots, shard, logLevel }: WorkOptions,
+  { dir, access, slots, capacity, untilMs, shard, logLevel }: WorkOptions,
   onReady: (directory: string) => void,
 ): Promise<number> {
   // What is wrong with it is said now, not at each try to connect.
@@ -42,7 +43,9 @@ export async function work(
   const ended = Promise.withResolvers<number>();
   const directories = Array.from({ length: workersMax }, (_, n) => join(base, String(n)));
   const news = new News(file);
+  const endsAt = untilMs === undefined ? undefined : Date.now() + untilMs;
   const worker = await startWorker({
+    capacity: { ...capacityHere(capacity), ...(endsAt === undefined ? {} : { endsAt }) },
     ...{ access: file, token: broughtToken, slots, directories, lockWaitMs, isStanding: true },
     ...(shard === undefined ? {} : { shard }),
     openLog: (directory) => openLog(`${directory}.log`, 'worker', logLevel),
@@ -59,10 +62,18 @@ export async function work(
     },
   });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => worker.stop());
+  if (endsAt !== undefined) stopAt(endsAt, () => worker.stop());
   const note = slotsNote(slots);
   if (note !== undefined) say(note);
   onReady(worker.directory);
   return ended.promise;
+}
+
+/** A timer does not wait for longer than some weeks. */
+function stopAt(endsAt: number, stop: () => void): void {
+  const leftMs = endsAt - Date.now();
+  if (leftMs <= 0) return stop();
+  setTimeout(() => stopAt(endsAt, stop), Math.min(leftMs, 86_400_000)).unref();
 }
 
 const say = (text: string): void => {

@@ -11,12 +11,15 @@ import { realClock, uptimeMs } from '../platform/node/clock.ts';
 import { slotsWithin } from '../platform/node/descriptors.ts';
 import { type HostLock, takeHostLock } from '../platform/node/host-lock.ts';
 import { type Libc, loadLibc } from '../platform/node/libc.ts';
+import { type CgroupPlace, claimMemoryCgroup, removeCgroup } from '../platform/node/memory-cgroup.ts';
 import { nodeOutputFiles } from '../platform/node/output-files.ts';
 import { reapTagged } from '../platform/node/process-tree.ts';
 import { siblingScript } from '../platform/node/scripts.ts';
 import { webSocketNet } from '../platform/node/sockets.ts';
 import { SpawnerProcess } from '../platform/node/spawner-process.ts';
-import { isInherited, reapVariable } from '../protocol/task-environment.ts';
+import { gpusVariable, isInherited, reapVariable } from '../protocol/task-environment.ts';
+import type { WorkerCapacity } from '../protocol/worker.ts';
+import { gpuNamesOf } from '../worker/admission.ts';
 import type { WorkerEnd } from '../worker/messages.ts';
 import { type Connection, WorkerShell, type WorkerWorld } from '../worker/shell.ts';
 import { SpawnerPool } from '../worker/spawner-pool.ts';
@@ -46,6 +49,8 @@ export interface WorkerProcessOptions {
   /** In the place of the access file's. */
   readonly token?: () => string | undefined;
   readonly slots: number;
+  /** What it has besides. Of its GPUs it hands out those of its own `CUDA_VISIBLE_DEVICES`, where that is set. */
+  readonly capacity?: WorkerCapacity;
   readonly shard?: string;
   /** For the worker of that directory. */
   openLog(directory: string): Log;
@@ -66,6 +71,8 @@ interface Means {
   readonly log: Log;
   readonly directory: string;
   readonly lock: HostLock | undefined;
+  /** Where the memory of tasks can be limited by the kernel. */
+  readonly cgroups: CgroupPlace | undefined;
 }
 
 export async function startWorker(options: WorkerProcessOptions): Promise<WorkerProcess> {
@@ -74,7 +81,8 @@ export async function startWorker(options: WorkerProcessOptions): Promise<Worker
   const locked = await lockDirectory(libc, options);
   const log = options.openLog(locked.directory);
   if (libc === undefined) log.warn({}, 'koffi has no binary here: slower starts, and daemons of tasks may survive');
-  return new WorkerProcess(options, { clock: realClock(), libc, log, ...locked });
+  const cgroups = claimMemoryCgroup();
+  return new WorkerProcess(options, { clock: realClock(), libc, log, cgroups, ...locked });
 }
 
 /**
@@ -107,7 +115,7 @@ export class WorkerProcess {
   }
 
   #begin(): void {
-    const { access, isStanding } = this.#options;
+    const { access, isStanding, capacity } = this.#options;
     const slots = slotsWithin(this.#options.slots);
     const { clock, log, directory } = this.#means;
     const reaped = reapTagged(`${reapVariable}=${directory}`);
@@ -123,12 +131,15 @@ export class WorkerProcess {
     const identity = { shard, lock, instance, host, pid: process.pid };
     this.#shell = new WorkerShell(this.#world(slots), {
       ...{ identity, slots, directory, tag: directory, now, isPatient: isStanding, environment: ownEnvironment() },
+      ...(capacity === undefined
+        ? {}
+        : { capacity, gpuNames: gpuNamesOf(capacity.gpus ?? 0, process.env[gpusVariable]) }),
     });
     log.info({ access, directory, slots, instance }, 'the worker is ready');
   }
 
   #world(slots: number): WorkerWorld {
-    const { clock, libc, log, lock } = this.#means;
+    const { clock, libc, log, lock, cgroups } = this.#means;
     return {
       clock,
       net: webSocketNet,
@@ -142,7 +153,7 @@ export class WorkerProcess {
       },
       startSpawner: (listener) => {
         const script = siblingScript(import.meta.url, 'spawner');
-        const options = { script, libc, lockFd: lock?.fd, siblings: new Set<number>() };
+        const options = { script, libc, lockFd: lock?.fd, siblings: new Set<number>(), cgroups };
         this.#spawners = new SpawnerPool(spawnerCount(slots), (own) => new SpawnerProcess(options, own), listener);
         return this.#spawners;
       },
@@ -172,7 +183,10 @@ export class WorkerProcess {
 
   #onExit(end: WorkerEnd, why: string): void {
     const isLast = this.#isStopping || end === 'stopped' || end === 'incompatible' || !this.#options.isStanding;
-    if (isLast) return this.#options.onEnd(end, why);
+    if (isLast) {
+      if (this.#means.cgroups !== undefined) removeCgroup(this.#means.cgroups.path);
+      return this.#options.onEnd(end, why);
+    }
     this.#options.onComeBack(end, why);
     const pauseMs = end === 'cut-off' ? 0 : end === 'refused' ? refusedMs : comeBackMs;
     setTimeout(() => !this.#isStopping && this.#begin(), pauseMs);

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { DroverError } from '../model/errors.ts';
 import { openLog } from '../platform/node/log.ts';
+import { capacityHere } from '../platform/node/machine.ts';
 import { startWorker, workerExitCodes } from './worker-process.ts';
 
 /** How long a new worker waits for the last holder of its lock to die. */
@@ -19,6 +20,7 @@ const log = openLog(values.log, 'worker');
 const worker = await startWorker({
   access: values.access,
   slots: Number(values.slots),
+  capacity: capacityHere(),
   openLog: () => log,
   directories: [values.directory],
   lockWaitMs,

@@ -59,6 +59,7 @@ export const errorKinds = {
   'workers-too-many': kind(409, 3, true, 'end workers that are not needed; one that is silent goes by itself'),
   'attempt-ended': kind(409, 2, false, 'what is said of it now comes too late; drop it'),
   'output-gap': kind(409, 2, true, 'send the bytes from the offset that is expected on'),
+  'limit-unknown': kind(404, 2, false, "list the limits with 'drover limit'"),
   'worker-unknown': kind(404, 2, false, "list the workers with 'drover workers'"),
   'worker-away': kind(409, 3, true, 'try again when it is connected'),
   'protocol-version': kind(409, 3, false, 'run the same version of Drover on both sides'),

@@ -43,6 +43,10 @@ export const scaleValuesMax = 64;
 export const argumentsMax = 64;
 /** Limits of one workflow on how many tasks of a template, or with a tag, run at a time. */
 export const concurrencyLimitsMax = 256;
+/** Limits that all workflows share, such as licences: all of them are listed at once. */
+export const clusterLimitsMax = 1_000;
+/** How often one task's resources may be raised: by 1.5 each time, that is from a byte to more than there is. */
+export const resourceRetriesMax = 100;
 
 /** One WebSocket frame of control messages. A single command may exceed it; then the frame holds that one alone. */
 export const frameBytesMax = 256 * 1024;
@@ -79,6 +83,14 @@ export const reportSamplesMax = 100;
 /** Work sent ahead of free slots, measured in time, and capped in count. */
 export const prefetchMs = 100;
 export const prefetchMax = 2_048;
+/** Attempts of one worker, however small they are: it tells all of them whenever it is asked what it runs. */
+export const workerAttemptsMax = 8_192;
+/** Needs that are looked at for one worker at a time; if there are more, the others have their turn the next time. */
+export const lanesLookedAtMax = 1_024;
+/** Different needs of one submission that are looked at for whether any worker could hold them. */
+export const warnedNeedsMax = 100;
+/** What has found no room for so long, while others have, gets a worker reserved. */
+export const reserveAfterMs = 5_000;
 /** Of that, what the spawner has beyond its slots, so that a free slot waits for nobody. */
 export const startAheadMs = 40;
 export const startAheadMax = 512;

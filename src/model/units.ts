@@ -106,6 +106,21 @@ export function showBytes(bytes: number): string {
   return `${unit === 0 ? Math.round(value) : value.toFixed(1)} ${shownSizes[unit]}`;
 }
 
+const decimalSizes = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+
+/** Of what is asked for: in three digits, never less than it is, so that to ask for what is shown is enough: `338 MB`. */
+export function showAtLeastBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1_000 && unit < decimalSizes.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  const digits = unit === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  const step = 10 ** digits;
+  return `${Math.ceil(value * step) / step} ${decimalSizes[unit]}`;
+}
+
 /** `1,234,567` */
 export function showCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');

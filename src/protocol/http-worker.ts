@@ -16,6 +16,7 @@ import {
 import { edgeKinds } from '../model/states.ts';
 import { oneOf } from './schema.ts';
 import { Resources, Tags } from './spec.ts';
+import { WorkerCapacity } from './worker.ts';
 
 const count = Type.Integer({ minimum: 0 });
 const strict = { additionalProperties: false } as const;
@@ -33,6 +34,10 @@ export const WorkerRegistration = Type.Object(
     /** How many attempts it may have at a time; 1 when absent. */
     slots: Type.Optional(Type.Integer({ minimum: 1, maximum: slotsMax })),
     host: Type.Optional(Type.String({ minLength: 1, maxLength: nameBytesMax })),
+    /** What it has besides slots: it is given no task that needs more. */
+    capacity: Type.Optional(
+      Type.Object({ ...WorkerCapacity.properties, queue: Type.Optional(WorkerCapacity.properties.queue) }, strict),
+    ),
   },
   strict,
 );

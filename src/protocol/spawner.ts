@@ -44,13 +44,20 @@ export type StartTask = TaskDescription & {
   readonly stderr: OutputFile;
   /** A directory made before the task; what the task left in it is removed after it. */
   readonly scratch?: string;
+  /** What its processes together may use; with more all of them are killed. */
+  readonly memoryBytes?: number;
 };
+
+/** Its worker has made room for it. */
+export type BesideSlots = { readonly memoryBytes?: number };
 
 /** Starts a task as soon as a slot is free, in the order in which they came. */
 export type QueueTask = TaskDescription & {
   readonly t: 'queue';
   /** Where the user wants the output; otherwise it goes to the files of the slot. */
   readonly files?: { readonly stdout: string; readonly stderr: string };
+  /** It starts at once, and takes no slot from others. */
+  readonly beside?: BesideSlots;
 };
 
 export type KillTask = {
@@ -114,6 +121,11 @@ export type TaskEnded = {
   readonly files?: OutputFiles;
   /** A kill reached the task while its main process ran; `killed` when that took SIGKILL. */
   readonly signalled?: { readonly why: string; readonly killed: boolean };
+  /**
+   * A process of it was killed for want of memory: it used more than its `memoryBytes`; or the main process was, by the
+   * kernel, because the machine had none left.
+   */
+  readonly outOfMemory?: 'task' | 'machine';
   /** Processes that outlived the main process and its grace, and were ended. */
   readonly leftovers?: number;
 };

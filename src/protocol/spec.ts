@@ -10,6 +10,7 @@ import {
   fallbacksMax,
   nameBytesMax,
   priorityMax,
+  resourceRetriesMax,
   scaleValuesMax,
   slotsMax,
   submitEdgesMax,
@@ -26,6 +27,7 @@ import { oneOf } from './schema.ts';
 const durationMs = Type.Integer({ minimum: 1, maximum: 10 * 366 * 86_400_000 });
 const path = Type.String({ minLength: 1, maxLength: 4096 });
 const attempts = Type.Integer({ minimum: 1, maximum: attemptsPerTaskMax });
+const resourceRetries = Type.Integer({ minimum: 0, maximum: resourceRetriesMax });
 
 const amount = Type.Number({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });
@@ -97,6 +99,8 @@ export const WorkflowSpec = Type.Object(
     env: Type.Record(Type.String(), Type.String()),
     /** All attempts that a task may have, the first included. */
     maxAttempts: attempts,
+    /** How often what an attempt ran out of is raised, of memory and walltime that were asked for; 5 when absent. */
+    maxResourceRetries: Type.Optional(resourceRetries),
     /** An attempt that takes longer is killed and counts as a failed one. */
     timeoutMs: Type.Optional(durationMs),
     /** How long a task may take to end after TERM, before KILL. */
@@ -125,7 +129,7 @@ export const WorkflowSpec = Type.Object(
 );
 export type WorkflowSpec = Static<typeof WorkflowSpec>;
 
-/** The higher, the sooner. Kept and returned; not obeyed yet. */
+/** The higher, the sooner: between the tasks of a workflow, and between workflows. */
 export const Priority = Type.Integer({ minimum: -priorityMax, maximum: priorityMax });
 
 export const TaskSpec = Type.Object(
@@ -141,6 +145,7 @@ export const TaskSpec = Type.Object(
     /** Why it need not run: it counts as done, and as none of those that ran. */
     skipped: Type.Optional(Type.String({ minLength: 1, maxLength: 5000 })),
     maxAttempts: Type.Optional(attempts),
+    maxResourceRetries: Type.Optional(resourceRetries),
     timeoutMs: Type.Optional(durationMs),
     /** The latest start, in ms since the epoch. */
     until: Type.Optional(Type.Integer({ minimum: 0 })),

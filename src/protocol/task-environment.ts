@@ -1,6 +1,6 @@
 /** The variables that a task finds in its environment beside those of its submitter. */
 import { attemptId, printTask, printWorker, printWorkflow, type WorkerId, workflowId } from '../model/ids.ts';
-import type { Order } from './worker.ts';
+import type { Order, OrderNeed } from './worker.ts';
 
 /** Names the host lock of a native worker: its next holder finds what this one left alive. */
 export const reapVariable = 'DROVER_REAP';
@@ -11,6 +11,18 @@ export function workflowVariables(workflow: number, worker: WorkerId): string[] 
     `DROVER_WORKFLOW_ID=${printWorkflow(workflowId(workflow))}`,
     `DROVER_WORKER=${printWorker(worker)}`,
     'DROVER_CPUS=1',
+  ];
+}
+
+/** By which programs know which GPUs they may use. */
+export const gpusVariable = 'CUDA_VISIBLE_DEVICES';
+
+/** In the place of those of the workflow, for one that asked for more, or for other things, than a slot. */
+export function needVariables({ cpus, memoryBytes, gpus }: OrderNeed, gpuNames: readonly string[]): string[] {
+  return [
+    `DROVER_CPUS=${cpus}`,
+    ...(memoryBytes === undefined ? [] : [`DROVER_MEMORY_BYTES=${memoryBytes}`]),
+    ...(gpus ? [`DROVER_GPUS=${gpuNames.length}`, `${gpusVariable}=${gpuNames.join(',')}`] : []),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** What readers of the API see. Times are ISO-8601 in UTC with ms; what is not there is absent, never null. */
 import { type Static, Type } from 'typebox';
+import { exhaustibles } from '../model/need.ts';
 import {
   attemptStates,
   cancelReasons,
@@ -13,7 +14,7 @@ import {
 } from '../model/states.ts';
 import { tokenRoles } from '../model/tokens.ts';
 import { oneOf } from './schema.ts';
-import { Priority, Resources, Tags } from './spec.ts';
+import { Amounts, Concurrency, Priority, Resources, Tags } from './spec.ts';
 
 export const apiVersion = 1;
 
@@ -43,6 +44,8 @@ export const WorkflowView = Type.Object({
   /** The number of the last run, 0 before the first. */
   run: count,
   counts: Counts,
+  /** How many of its tasks run at a time, where that is limited. */
+  concurrency: Type.Optional(Concurrency),
   createdAt: time,
   /** Of the last run. */
   startedAt: Type.Optional(time),
@@ -82,6 +85,9 @@ export const Comparison = Type.Object({
 });
 export type Comparison = Static<typeof Comparison>;
 
+/** Of tasks that were taken, and that no worker which is there now could run. */
+export const Warnings = Type.Array(Type.String());
+
 export const OutcomeView = Type.Object({
   kind: oneOf(outcomeKinds),
   code: Type.Optional(Type.Integer()),
@@ -102,6 +108,8 @@ export const AttemptView = Type.Object({
   recordedAt: time,
   startedAt: Type.Optional(time),
   endedAt: Type.Optional(time),
+  /** What it was given; absent where nothing was asked for: one slot. */
+  resources: Type.Optional(Resources),
   outcome: Type.Optional(OutcomeView),
   /** Why the worker signalled it: cancel, halt, timeout. */
   signalledFor: Type.Optional(Type.String()),
@@ -113,6 +121,14 @@ export type AttemptView = Static<typeof AttemptView>;
 
 export const AttemptList = Type.Object({ attempts: Type.Array(AttemptView), ...pageEnd });
 export type AttemptList = Static<typeof AttemptList>;
+
+/** What a task would have needed that ran out of a resource for good. */
+export const Shortfall = Type.Object({
+  resource: oneOf(exhaustibles),
+  resources: Resources,
+  why: Type.String(),
+});
+export type Shortfall = Static<typeof Shortfall>;
 
 export const TaskView = Type.Object({
   id: Type.String(),
@@ -127,6 +143,10 @@ export const TaskView = Type.Object({
   skipped: Type.Optional(Type.String()),
   priority: Priority,
   requestedResources: Type.Optional(Resources),
+  /** What its next attempt gets, or its last one got: what was not said is filled in, what it ran out of is raised. */
+  resources: Type.Optional(Resources),
+  /** Where it failed for want of a resource. */
+  shortfall: Type.Optional(Shortfall),
   expectedDurationMs: Type.Optional(count),
   tags: Type.Optional(Tags),
   /** Dependencies that are not met yet. */
@@ -151,6 +171,69 @@ export const TaskDetail = Type.Object({
   history: Type.Array(AttemptView),
 });
 export type TaskDetail = Static<typeof TaskDetail>;
+
+/** What one attempt used of what it was given. */
+export const ResourceUse = Type.Object({
+  attempt: Type.String(),
+  outcome: Type.Optional(OutcomeView),
+  wallMs: Type.Optional(count),
+  cpuMs: Type.Optional(count),
+  peakBytes: Type.Optional(count),
+});
+export type ResourceUse = Static<typeof ResourceUse>;
+
+/**
+ * `requested`: as the task says. `validated`: with what was filled in. `adjusted`: after an attempt ran out of a resource.
+ * `refused`: what would have been next, and is nowhere to be had.
+ */
+export const ResourceRow = Type.Object({
+  kind: oneOf(['requested', 'validated', 'adjusted', 'refused']),
+  /** Of an adjustment, from 1. */
+  number: Type.Optional(count),
+  /** Of the rows of a task exactly one is: what its next attempt gets, or its last one got. */
+  active: Type.Boolean(),
+  resources: Resources,
+  /** What was filled in and from where; or why it was raised. */
+  why: Type.Array(Type.String()),
+  at: time,
+  /** Which one ran out, and in which attempt. */
+  resource: Type.Optional(oneOf(exhaustibles)),
+  attempt: Type.Optional(Type.String()),
+  /** Those that ran with it. */
+  attempts: Type.Array(ResourceUse),
+});
+export type ResourceRow = Static<typeof ResourceRow>;
+
+export const TaskResources = Type.Object({ task: Type.String(), rows: Type.Array(ResourceRow) });
+export type TaskResources = Static<typeof TaskResources>;
+
+export const ResourceList = Type.Object({ tasks: Type.Array(TaskResources), ...pageEnd });
+export type ResourceList = Static<typeof ResourceList>;
+
+/** Of what all workflows share. */
+export const LimitView = Type.Object({
+  name: Type.String(),
+  /** Absent where nobody has set one: then it holds nobody back. */
+  max: Type.Optional(Type.Number()),
+  /** By attempts that have not ended. */
+  used: Type.Number(),
+  /** Workflows with tasks that wait for it. */
+  waiting: count,
+});
+export type LimitView = Static<typeof LimitView>;
+
+export const LimitList = Type.Object({ limits: Type.Array(LimitView) });
+export type LimitList = Static<typeof LimitList>;
+
+/** The limits of a workflow as they are now. */
+export const ConcurrencyView = Type.Object({
+  ...Concurrency.properties,
+  /** Tasks that were added before their tag had a limit, and that it concerns from now on. */
+  grouped: count,
+  /** There may be more of these: give it as `cursor` to go on. */
+  next: Type.Optional(Type.String()),
+});
+export type ConcurrencyView = Static<typeof ConcurrencyView>;
 
 /** Failed tasks that failed alike: by the reason and by how the last attempt ended. */
 export const FailureGroup = Type.Object({
@@ -204,6 +287,14 @@ export const WorkerView = Type.Object({
   /** Why it is barred, not healthy, or gone. */
   reason: Type.Optional(Type.String()),
   slots: count,
+  /** It gets tasks that ask for this queue. */
+  queue: Type.String(),
+  /** Absent: nobody knows, and nobody counts. */
+  memoryBytes: Type.Optional(count),
+  gpus: Type.Optional(count),
+  pools: Type.Optional(Amounts),
+  /** When it will end by itself. */
+  endsAt: Type.Optional(time),
   /** Attempts that it has, started or not. */
   attempts: count,
   joinedAt: time,

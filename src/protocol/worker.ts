@@ -46,7 +46,7 @@ export const WorkerCapacity = Type.Object({
   gpus: Type.Optional(count),
   pools: Type.Optional(Amounts),
   /** When it will end by itself: nothing that may take longer is placed here. */
-  endsAt: Type.Optional(time),
+  endsAt: Type.Optional(Type.Number({ minimum: 0, maximum: 8.64e15 })),
 });
 export type WorkerCapacity = Static<typeof WorkerCapacity>;
 

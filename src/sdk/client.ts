@@ -8,15 +8,20 @@ import {
   type AttemptView,
   type BulkResult,
   type Comparison,
+  type ConcurrencyView,
   type EventList,
   type EventView,
   type FailureList,
+  type LimitList,
+  type LimitView,
   type NewTokenView,
   outputHeaders,
+  type ResourceList,
   type RetryResult,
   type ServerView,
   type TaskDetail,
   type TaskList,
+  type TaskResources,
   type TaskView,
   type TokenList,
   type WorkerList,
@@ -33,6 +38,14 @@ export interface Extended {
   readonly count: number;
   /** Where the workflow is like an earlier one. */
   readonly comparison?: Comparison;
+  readonly warnings?: readonly string[];
+}
+
+/** What is not named stays; null lifts a limit, 0 pauses. Tags are `name=value`. */
+export interface ConcurrencyPatch {
+  readonly workflow?: number | null;
+  readonly templates?: Readonly<Record<string, number | null>>;
+  readonly tags?: Readonly<Record<string, number | null>>;
 }
 
 export interface OutputQuery {
@@ -152,7 +165,7 @@ export class Client {
   }
 
   /** A workflow that one batch holds: registered, filled and closed at once. */
-  submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView & { readonly comparison?: Comparison }> {
+  submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView & Omit<Extended, 'firstIndex' | 'count'>> {
     return this.make('workflows', { spec, batch });
   }
 
@@ -279,6 +292,55 @@ export class Client {
 
   task(task: string): Promise<TaskDetail> {
     return this.read(`tasks/${task}`, {});
+  }
+
+  /** What it asked for, what that came to, how it was raised, and what its attempts used. */
+  taskResources(task: string): Promise<TaskResources> {
+    return this.read(`tasks/${task}/resources`, {});
+  }
+
+  /** The same for all tasks of a workflow. */
+  workflowResources(workflow: string, page: PageOptions = {}): Promise<ResourceList> {
+    return this.read(`workflows/${workflow}/resources`, pageQuery(page));
+  }
+
+  eachResources(workflow: string, options: PageOptions = {}): AsyncGenerator<TaskResources, void> {
+    return rowsOf(
+      (cursor) => this.workflowResources(workflow, withCursor(options, cursor)),
+      ({ tasks }) => tasks,
+    );
+  }
+
+  /** Of what all workflows share. */
+  limits(): Promise<LimitList> {
+    return this.read('limits', {});
+  }
+
+  limit(name: string): Promise<LimitView> {
+    return this.read(`limits/${encodeURIComponent(name)}`, {});
+  }
+
+  async setLimit(name: string, max: number): Promise<LimitView> {
+    const { body } = await this.transport.repeat('PUT', apiPath(`limits/${encodeURIComponent(name)}`), { max });
+    return parseJson(body) as LimitView;
+  }
+
+  async liftLimit(name: string): Promise<LimitView> {
+    const { body } = await this.transport.delete(apiPath(`limits/${encodeURIComponent(name)}`));
+    return parseJson(body) as LimitView;
+  }
+
+  /** How many tasks run at a time. However many tasks a limit on a tag concerns: the controller does some with each answer. */
+  async setConcurrency(workflow: string, patch: ConcurrencyPatch): Promise<ConcurrencyView> {
+    let grouped = 0;
+    for (let cursor: string | undefined; ; ) {
+      const path = apiPath(`workflows/${workflow}/concurrency`);
+      const { body } = await this.transport.repeat('PATCH', path, { ...patch, cursor });
+      const { next, ...view } = parseJson(body) as ConcurrencyView;
+      grouped += view.grouped;
+      cursor = next;
+      if (cursor === undefined) return { ...view, grouped };
+    }
   }
 
   cancelTask(task: string): Promise<TaskDetail> {

@@ -11,7 +11,7 @@
 import { registrationIdleMs, submitTasksMax } from '../model/limits.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison, WorkflowView } from '../protocol/views.ts';
-import type { Client } from './client.ts';
+import type { Client, Extended } from './client.ts';
 
 /** Tasks after a barrier start when all before it have ended; with `check`, only when all of them succeeded. */
 export type SubmissionItem =
@@ -42,6 +42,8 @@ export interface Submission {
   readonly skipped: number;
   /** With an earlier workflow, where the new one is like it. */
   readonly comparison?: Comparison;
+  /** Of tasks that nobody could run now, and of limits: one for each thing that is wrong. */
+  readonly warnings: readonly string[];
 }
 
 const batchCharsMax = 1_000_000;
@@ -81,6 +83,8 @@ class Registration {
   private skipped = 0;
   private id: string | undefined;
   private comparison: Comparison | undefined;
+  /** By what they say without the task that they name. */
+  private readonly warnings = new Map<string, string>();
   private batch: TaskSpec[] = [];
   private edges: EdgeSpec[] = [];
   private batchChars = 0;
@@ -117,21 +121,30 @@ class Registration {
   async flush(): Promise<string> {
     const batch = this.takeBatch();
     this.id ??= (await this.client.register(this.spec)).id;
-    this.count((await this.client.extend(this.id, batch)).comparison);
+    this.take(await this.client.extend(this.id, batch));
     return this.id;
   }
 
   /** What fits into one batch is registered and closed with it, in one request. */
   async close(): Promise<WorkflowView> {
     if (this.id !== undefined) return this.client.close(await this.flush());
-    const { comparison, ...view } = await this.client.submitWhole(this.spec, this.takeBatch());
-    this.count(comparison);
+    const { comparison, warnings, ...view } = await this.client.submitWhole(this.spec, this.takeBatch());
+    this.take({ ...(comparison && { comparison }), ...(warnings && { warnings }) });
     return view;
   }
 
   get result(): Submission {
     const { tasks, skipped, comparison } = this;
-    return { tasks, skipped, ...(comparison === undefined ? {} : { comparison }) };
+    const warnings = [...this.warnings.values()];
+    return { tasks, skipped, warnings, ...(comparison === undefined ? {} : { comparison }) };
+  }
+
+  private take({ comparison, warnings = [] }: Pick<Extended, 'comparison' | 'warnings'>): void {
+    this.count(comparison);
+    for (const warning of warnings) {
+      const what = warning.slice(warning.indexOf(' '));
+      if (!this.warnings.has(what)) this.warnings.set(what, warning);
+    }
   }
 
   private count(added: Comparison | undefined): void {

@@ -120,12 +120,12 @@ export class Transport {
   }
 
   /** Asked once: it may have been made when no answer comes. */
-  change(method: 'POST' | 'PATCH', path: string, content: unknown, waitMs = 0): Promise<Reply> {
+  change(method: 'POST' | 'PATCH' | 'PUT', path: string, content: unknown, waitMs = 0): Promise<Reply> {
     return this.request({ method, path, content: JSON.stringify(content), msMax: answerMsMax + waitMs });
   }
 
   /** A change that does nothing when it is made again. */
-  repeat(method: 'POST' | 'PATCH', path: string, content: unknown): Promise<Reply> {
+  repeat(method: 'POST' | 'PATCH' | 'PUT', path: string, content: unknown): Promise<Reply> {
     return this.untilAnswered(() => this.change(method, path, content));
   }
 

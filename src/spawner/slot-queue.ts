@@ -3,11 +3,19 @@
  * filled at once, without a word between the two; and while enough of them wait, reports may wait for others to join.
  *
  * Owns: the queue, the slots, and which task has which. How tasks live is the spawner's.
- * 1. Tasks start in the order in which they came; one that was dropped never starts.
+ * 1. Tasks start in the order in which they came; one that was dropped never starts. One beside the slots starts at once.
  * 2. A slot is given back when nothing of its task is left.
  */
 import { outputTailBytesMax } from '../model/limits.ts';
-import type { FromSpawner, OutputFiles, QueueTask, StartTask, TaskEnded, ToSpawner } from '../protocol/spawner.ts';
+import type {
+  BesideSlots,
+  FromSpawner,
+  OutputFiles,
+  QueueTask,
+  StartTask,
+  TaskEnded,
+  ToSpawner,
+} from '../protocol/spawner.ts';
 import { Slots } from './slots.ts';
 
 export type SlotQueueOptions = {
@@ -60,6 +68,7 @@ export class SlotQueue {
         this.slots.resize(message.count, message.directory, message.of);
         return this.fill();
       case 'queue':
+        if (message.beside !== undefined) return this.start(message, message.beside);
         this.waiting.set(message.key, message);
         return this.fill();
       case 'drop':
@@ -118,8 +127,9 @@ export class SlotQueue {
     this.isFilling = false;
   }
 
-  private start({ key, env, vars, command, shell, cwd, stdin, files }: QueueTask): void {
-    const slot = this.slots.take();
+  private start(task: QueueTask, beside?: BesideSlots): void {
+    const { key, env, vars, command, shell, cwd, stdin, files } = task;
+    const slot = beside === undefined ? this.slots.take() : this.slots.takeBeside();
     const { files: own, scratch, variables } = this.slots.furnishingOf(slot);
     const { stdout, stderr } = files ?? own;
     const mode = files === undefined ? 'reuse' : 'truncate';
@@ -136,7 +146,9 @@ export class SlotQueue {
       stderr: { path: stderr, mode },
       scratch,
     };
-    this.options.pass(stdin === undefined ? start : { ...start, stdin });
+    const memoryBytes = beside?.memoryBytes;
+    const limited = memoryBytes === undefined ? start : { ...start, memoryBytes };
+    this.options.pass(stdin === undefined ? limited : { ...limited, stdin });
   }
 
   private leave(key: number, slot: number): void {

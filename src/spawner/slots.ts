@@ -5,6 +5,7 @@
  * file is emptied for the next one; a file that still holds more is set aside until the controller has taken it.
  * 1. Slots in use plus free slots make all of them, and while there are fewer than before, some more that are in use;
  *    the lowest free one is taken first.
+ * 2. A task that is not to wait for a slot is beside them: it has the lowest free number, and leaves as many to the others.
  */
 import type { OutputFiles } from '../protocol/spawner.ts';
 
@@ -21,6 +22,8 @@ export class Slots {
   /** The lowest comes last. */
   #free: number[] = [];
   readonly #taken = new Set<number>();
+  /** Of these, by tasks that are beside the slots. */
+  readonly #beside = new Set<number>();
   #count = 0;
   /** Which of several spawners this is. */
   #of = { index: 0, total: 1 };
@@ -42,17 +45,24 @@ export class Slots {
   }
 
   get hasFree(): boolean {
-    return this.#free.length > 0 && this.#taken.size < this.#count;
+    return this.#taken.size - this.#beside.size < this.#count;
   }
 
   take(): number {
-    const slot = this.#free.pop() as number;
+    const slot = this.#free.pop() ?? this.#lowestBeyond();
     this.#taken.add(slot);
+    return slot;
+  }
+
+  takeBeside(): number {
+    const slot = this.take();
+    this.#beside.add(slot);
     return slot;
   }
 
   give(slot: number): void {
     this.#taken.delete(slot);
+    this.#beside.delete(slot);
     if (slot > this.#count) return;
     let at = this.#free.length;
     while (at > 0 && (this.#free[at - 1] as number) < slot) at--;
@@ -82,6 +92,13 @@ export class Slots {
       scratch,
       variables: [`DROVER_SLOT=${number}`, `DROVER_TASK_DIR=${scratch}`],
     };
+  }
+
+  /** While some are beside the slots. */
+  #lowestBeyond(): number {
+    let slot = this.#count + 1;
+    while (this.#taken.has(slot)) slot++;
+    return slot;
   }
 
   /** The slot's files keep what they hold; the next task gets others. */

@@ -8,8 +8,10 @@
  *  4. SIGKILL, once sent to a task, is repeated until the task has ended.
  */
 
+import { constants } from 'node:os';
 import type { ProcessEnd } from '../platform/node/libc.ts';
 import { readMemory } from '../platform/node/process-tree.ts';
+import type { TaskCgroup, TaskCgroups } from '../platform/node/task-cgroup.ts';
 import type { FromSpawner, KillTask, OutputEnd, StartTask, TaskEnded, ToSpawner } from '../protocol/spawner.ts';
 import { LEFTOVER_GRACE_MS, LEFTOVER_TERM_MS } from '../protocol/spawner.ts';
 import type { BaseEnvironment } from './environment.ts';
@@ -17,6 +19,8 @@ import { StartError, stoppingFailure } from './failure.ts';
 import { type OpenFile, TaskFiles } from './files.ts';
 import type { Kin, Member } from './kin.ts';
 import type { Launcher } from './launcher.ts';
+import { MemoryGuard, type MemoryUse } from './memory-guard.ts';
+import { OomWatch } from './oom-watch.ts';
 import { Sampler } from './sampler.ts';
 import { ScratchDirectories } from './scratch.ts';
 import type { StartedProcess } from './starter.ts';
@@ -31,6 +35,8 @@ export type SpawnerClock = {
 export type SpawnerOptions = {
   readonly launcher: Launcher;
   readonly kin: Kin;
+  /** Absent where the kernel can't be asked to limit the memory of tasks. */
+  readonly cgroups?: TaskCgroups | undefined;
   readonly clock: SpawnerClock;
   readonly send: (message: FromSpawner) => void;
   /** After `stop`: all has ended and is cleaned up. */
@@ -39,6 +45,7 @@ export type SpawnerOptions = {
   readonly onRenew: (ms: number, sentAt: number | undefined) => void;
 };
 
+const SIGKILL = constants.signals.SIGKILL;
 const KILL_AGAIN_MS = 500;
 /** A stop that has not ended this long after its last SIGKILL is ended by force. */
 const STOP_MARGIN_MS = 2_000;
@@ -101,6 +108,8 @@ export class Spawner {
   private readonly scratch: ScratchDirectories;
   private readonly starter: Starter;
   private readonly sampler: Sampler<Task>;
+  private readonly guard: MemoryGuard<Task>;
+  private readonly ooms = new OomWatch();
   private readonly environments = new Map<number, BaseEnvironment>();
   private readonly tasks = new Map<number, Task>();
   private readonly runningByPid = new Map<number, Task>();
@@ -116,6 +125,13 @@ export class Spawner {
     this.scratch = new ScratchDirectories(options.launcher.libc);
     this.starter = new Starter(options.launcher, this.files, this.scratch);
     this.sampler = new Sampler(options.clock.monotonicMs, (task) => this.sample(task));
+    this.guard = new MemoryGuard({
+      cgroups: options.cgroups,
+      nowMs: options.clock.monotonicMs,
+      beforeLooks: () => this.settle(),
+      processesOf: (task) => this.kin.processes(task),
+      onExceeded: (task) => this.onExceeded(task),
+    });
     options.launcher.watch((ends) => this.onEnds(ends));
     const { name, note } = options.launcher;
     options.send({ t: 'ready', pid: process.pid, launcher: name, ...(note === undefined ? {} : { note }) });
@@ -139,6 +155,7 @@ export class Spawner {
         this.options.onRenew(message.ms, message.sentAt);
         return;
       case 'ping':
+        this.ooms.look(this.options.clock.monotonicMs());
         this.options.send({ t: 'pong' });
         return;
       case 'stop':
@@ -156,6 +173,7 @@ export class Spawner {
   killEverything(): void {
     this.kin.killAll();
     this.options.launcher.discardEnds();
+    this.guard.close();
   }
 
   private start(start: StartTask): void {
@@ -167,16 +185,29 @@ export class Spawner {
       const { clock } = this.options;
       const startedMs = clock.monotonicMs();
       const at = clock.epochMs();
-      const task = new Task(start, this.starter.start(start, environment), startedMs, at);
+      const { memoryBytes } = start;
+      const cgroup = memoryBytes === undefined ? undefined : this.guard.makeCgroup(start.key);
+      const started = cgroup ? this.startIn(cgroup, start, environment) : this.starter.start(start, environment);
+      const task = new Task(start, started, startedMs, at);
       this.tasks.set(task.key, task);
       this.runningByPid.set(task.pid, task);
       this.kin.enrol(task);
-      this.sampler.add(task);
+      if (memoryBytes === undefined) this.sampler.add(task);
+      else this.guard.watch(task, memoryBytes, cgroup);
       const files = { stdout: start.stdout.path, stderr: start.stderr.path };
       this.options.send({ t: 'started', key: task.key, pid: task.pid, at, files });
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
       this.options.send({ t: 'failed', key: start.key, ...error.failure });
+    }
+  }
+
+  private startIn(cgroup: TaskCgroup, start: StartTask, environment: BaseEnvironment): StartedProcess {
+    try {
+      return cgroup.around(() => this.starter.start(start, environment));
+    } catch (error) {
+      this.guard.discard(cgroup);
+      throw error;
     }
   }
 
@@ -225,6 +256,12 @@ export class Spawner {
     task.pressure = { state: 'grace', timer };
   }
 
+  /** Memory can't wait for a grace. */
+  private onExceeded(task: Task): void {
+    if (!task.mainEnded) task.signalled ??= { why: 'memory', killed: false };
+    this.kill(task);
+  }
+
   private onKill(message: KillTask): void {
     const task = this.tasks.get(message.key);
     if (!task) return;
@@ -266,7 +303,9 @@ export class Spawner {
     this.tasks.delete(task.key);
     this.kin.release(task);
     if (task.scratch !== undefined) this.scratch.release(task.scratch);
-    const peakBytes = Math.max(task.peakBytes, this.credibleRss(end));
+    const use = this.guard.release(task);
+    const peakBytes = Math.max(task.peakBytes, use?.peakBytes ?? 0, this.credibleRss(end));
+    const outOfMemory = this.outOfMemory(task, end, use);
     // Each property by itself, since to put optional ones in by `...` takes several times as long.
     const ended: Mutable<TaskEnded> = {
       t: 'ended',
@@ -281,9 +320,18 @@ export class Spawner {
     else ended.signal = end.signal;
     if (peakBytes > 0) ended.peakBytes = peakBytes;
     if (task.signalled) ended.signalled = task.signalled;
+    if (outOfMemory !== undefined) ended.outOfMemory = outOfMemory;
     if (task.leftovers > 0) ended.leftovers = task.leftovers;
     this.options.send(ended);
     if (this.stopping && this.tasks.size === 0) this.finishStop();
+  }
+
+  /** A signal that was sent for another reason explains the end better. */
+  private outOfMemory(task: Task, { signal }: ProcessEnd, use: MemoryUse | undefined): TaskEnded['outOfMemory'] {
+    if (task.signalled !== undefined && task.signalled.why !== 'memory') return undefined;
+    if (use?.outOfMemory !== undefined) return use.outOfMemory;
+    if (signal !== SIGKILL || task.signalled !== undefined) return undefined;
+    return this.ooms.hasKilled(this.options.clock.monotonicMs()) ? 'machine' : undefined;
   }
 
   private closeOutput(file: OpenFile): OutputEnd {

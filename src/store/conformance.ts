@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { AttemptRow } from '../core/attempt/record.ts';
-import type { Change } from '../core/change.ts';
+import type { Change, NeedChange } from '../core/change.ts';
 import { attemptId, taskId } from '../model/ids.ts';
 import { usageSamplesMax } from '../model/limits.ts';
 import { outcomeKinds, taskStates, type UsageMetric, workflowStates } from '../model/states.ts';
@@ -61,12 +61,15 @@ const identity: readonly ConformanceCase[] = [
         const lists: AsyncIterable<readonly unknown[]>[] = [
           ...[reader.workflowRows(), reader.seedRuns(), reader.edgeRows()],
           ...[reader.taskRows(), reader.openAttempts(), reader.workerRows()],
+          ...[reader.adjustmentRows(), reader.groupingRows()],
         ];
         for (const list of lists) assert.deepEqual(await all(list), []);
         assert.equal(await reader.lastAttempt(), 0);
         assert.deepEqual(await reader.history(0, 10), []);
         assert.deepEqual(await reader.outputEnd(), { file: 0, length: 0 });
         assert.equal(await reader.workflowSpec(w1), undefined);
+        assert.deepEqual(await reader.limitRows(), []);
+        assert.equal(await reader.addedAt(taskId(1)), 0);
       }),
   },
   {
@@ -159,6 +162,7 @@ const rows: readonly ConformanceCase[] = [
       const workers = [
         workerRow(1, { state: 'gone', goneFor: 'it was silent' }),
         workerRow(2, { kind: 'http', owner: 't3' }),
+        workerRow(3, { capacity: { queue: 'big', memoryBytes: 2 ** 40, gpus: 2, pools: { scratch: 0.5 }, endsAt: 5 } }),
       ];
       const batches = [batchOf({ rows: { workers: [workerRow(1)] } }), batchOf({ rows: { workers } })];
       return committed(place, batches, async (reader) => assert.deepEqual(await all(reader.workerRows()), workers));
@@ -271,6 +275,15 @@ const usage: readonly ConformanceCase[] = [
   },
 ];
 
+const needChange: NeedChange = {
+  task: taskId(1),
+  number: 1,
+  need: { queue: 'default', cpus: 1, runtimeMs: 1_500 },
+  resource: 'runtime',
+  why: 'runtime 1.0 s → 1.5 s (×1.5)',
+  attempt: attemptId(1),
+};
+
 /** At least one change of every type, in each of its shapes. */
 const everyChange: readonly Change[] = [
   { type: 'workflow-registered', workflow: w1, rules },
@@ -325,14 +338,27 @@ const everyChange: readonly Change[] = [
     instance: 'i',
     host: 'h',
     slots: 2,
+    capacity: { queue: 'gpu', gpus: 1 },
   },
   { type: 'attempt-ended', attempt: attemptId(1), outcome: { kind: 'succeeded' }, startedAt: 5, endedAt: 9 },
   { type: 'worker-barred', worker: k1, bar: { kind: 'quarantined', why: 'it fails' } },
   { type: 'worker-barred', worker: k1 },
   { type: 'worker-patience', worker: k1, silenceMs: 1_000 },
   { type: 'worker-resized', worker: k1, slots: 3 },
+  { type: 'worker-refitted', worker: k1, capacity: { queue: 'big', memoryBytes: 7, pools: { '': 1 }, endsAt: 9 } },
   { type: 'task-changed', task: taskId(1), event: { type: 'refunded', cause: 'attempts' } },
   { type: 'worker-gone', worker: k1, why: 'silent' },
+  {
+    type: 'task-changed',
+    task: taskId(1),
+    event: { type: 'moved', move: { to: 'adjusting', resource: 'runtime' }, charge: 'resources' },
+  },
+  { type: 'need-adjusted', ...needChange },
+  { type: 'need-refused', ...needChange },
+  { type: 'tasks-grouped', group: 'tag:a=b', tasks: [{ from: taskId(1), to: taskId(3) }] },
+  { type: 'workflow-concurrency', workflow: w1, concurrency: { workflow: 0, templates: { t: 1 } } },
+  { type: 'limit-set', name: 'licence', max: 1.5 },
+  { type: 'limit-set', name: 'licence' },
 ];
 
 const history: readonly ConformanceCase[] = [

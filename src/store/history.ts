@@ -34,6 +34,12 @@ export const changeTypes = [
   'worker-barred',
   'worker-patience',
   'worker-resized',
+  'worker-refitted',
+  'need-adjusted',
+  'need-refused',
+  'tasks-grouped',
+  'workflow-concurrency',
+  'limit-set',
 ] as const satisfies readonly Change['type'][];
 
 /** Does not compile when a type of change is missing above. */

@@ -19,6 +19,11 @@ export async function loadCluster(reader: Reader, now: number): Promise<Cluster>
     // A wall clock that was set back since would make it wait for as long as that.
     cluster.loadTaskRow(row.notBefore <= latest ? row : { ...row, notBefore: latest }),
   );
+  for (const { name, max } of await reader.limitRows()) cluster.limits.set(name, max);
+  await each(reader.adjustmentRows(), (row) => {
+    if (!row.isRefused) cluster.loadAdjustment(row);
+  });
+  await each(reader.groupingRows(), (row) => cluster.loadGrouping(row));
   await each(reader.workerRows(), (row) => cluster.loadWorker(row, now));
   await each(reader.openAttempts(), (row) => cluster.loadAttempt(row));
   cluster.lastAttempt = await reader.lastAttempt();

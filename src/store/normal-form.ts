@@ -5,6 +5,7 @@
  */
 import { attemptRow } from '../core/attempt/record.ts';
 import type { Cluster } from '../core/cluster.ts';
+import { keyOf } from '../core/resources/needs.ts';
 import { type TaskId, taskId } from '../model/ids.ts';
 import { taskStates } from '../model/states.ts';
 
@@ -12,6 +13,8 @@ import { taskStates } from '../model/states.ts';
 export function normalForm(cluster: Cluster): unknown {
   return {
     lastAttempt: cluster.lastAttempt,
+    limits: cluster.limits.list().map(({ name, max, used }) => ({ name, max, used })),
+    counted: cluster.limits.counted(),
     active: [...cluster.active].sort(ascending),
     workflows: byId(cluster.workflows).map((workflow) => ({
       ...workflow.row(),
@@ -36,5 +39,6 @@ function taskForm(cluster: Cluster, task: TaskId): unknown {
   const { pending, ...view } = cluster.taskView(task);
   const isCounted = view.state === 'registering' || view.state === 'waiting';
   const parents = [...cluster.graph.parents(task)].sort((a, b) => a.parent - b.parent);
-  return { ...view, ...cluster.tasks.row(task), pending: isCounted ? pending : undefined, parents };
+  const need = { key: keyOf(cluster.needOf(task)), adjustments: cluster.adjustments.get(task) ?? 0 };
+  return { ...view, ...cluster.tasks.row(task), ...need, pending: isCounted ? pending : undefined, parents };
 }

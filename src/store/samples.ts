@@ -38,6 +38,7 @@ export const workflowRow = (id: number, changed: Partial<WorkflowRow> = {}): Wor
   createdAt: 1_000,
   startedAt: 0,
   endedAt: 0,
+  concurrency: undefined,
   ...changed,
 });
 
@@ -78,6 +79,7 @@ export const workerRow = (id: number, changed: Partial<WorkerRow> = {}): WorkerR
   instance: 'instance',
   host: 'höst',
   slots: 8,
+  capacity: { queue: 'default' },
   state: 'new',
   joinedAt: 1_000,
   goneFor: undefined,

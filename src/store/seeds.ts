@@ -26,6 +26,7 @@ const isSame = (a: TaskSeed, b: TaskSeed): boolean =>
   a.kind === b.kind &&
   a.held === b.held &&
   a.maxAttempts === b.maxAttempts &&
+  a.maxResourceRetries === b.maxResourceRetries &&
   a.until === b.until &&
   a.priority === b.priority &&
   isSameNeed(a.need, b.need);

@@ -4,7 +4,7 @@
  * A store decides nothing: it has no idea of states and transitions beyond their encoding.
  */
 import type { AttemptRow } from '../core/attempt/record.ts';
-import type { Change, Edges, TaskSeed } from '../core/change.ts';
+import type { Change, Edges, Range, TaskSeed } from '../core/change.ts';
 import type { DirtyRows } from '../core/cluster.ts';
 import type { TaskRow } from '../core/task/columns.ts';
 import type { WorkerRow } from '../core/worker.ts';
@@ -12,7 +12,9 @@ import type { WorkflowRow } from '../core/workflow/record.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../model/ids.ts';
 import type { OutputStream, UsageMetric } from '../model/states.ts';
 import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+import type { AdjustmentRow } from './adjustment-row.ts';
 import type { AnswerRow } from './answer-row.ts';
+import type { LimitRow } from './limit-row.ts';
 import type { TokenRow } from './token-row.ts';
 
 /** What was said of a task when it was added; never changes. */
@@ -77,6 +79,12 @@ export type EdgeRow =
   | { readonly type: 'added'; readonly edges: Edges }
   | { readonly type: 'removed'; readonly parent: TaskId; readonly child: TaskId };
 
+/** Tasks that came into a group after they were added. */
+export interface GroupingRow {
+  readonly group: string;
+  readonly tasks: readonly Range[];
+}
+
 export interface Writer {
   /** Resolves when the batch is durable. A failure leaves the store as it was. */
   commit(batch: Batch): Promise<void>;
@@ -97,12 +105,22 @@ export interface Reader {
   seedRuns(): AsyncIterable<readonly SeedRun[]>;
   edgeRows(): AsyncIterable<readonly EdgeRow[]>;
   taskRows(): AsyncIterable<readonly TaskRow[]>;
+  /** By task, in the order of their numbers. */
+  adjustmentRows(): AsyncIterable<readonly AdjustmentRow[]>;
+  /** In the order of their writing. */
+  groupingRows(): AsyncIterable<readonly GroupingRow[]>;
+  /** All of them, by name. */
+  limitRows(): Promise<LimitRow[]>;
   /** Attempts that have not ended, and ended ones whose outcome is `lost` and which are their task's last. */
   openAttempts(): AsyncIterable<readonly AttemptRow[]>;
   workerRows(): AsyncIterable<readonly WorkerRow[]>;
   workflowSpec(workflow: WorkflowId): Promise<WorkflowSpec | undefined>;
   /** In the order asked for; an unknown id is an error. */
   definitions(tasks: readonly TaskId[]): Promise<TaskDefinition[]>;
+  /** When a task was added; 0 where the store does not know. */
+  addedAt(task: TaskId): Promise<number>;
+  /** Of these tasks, in their order. */
+  adjustmentsOf(tasks: readonly TaskId[]): Promise<AdjustmentRow[]>;
   attempts(ids: readonly AttemptId[]): Promise<(AttemptRow | undefined)[]>;
   /** Stored attempts beyond that id, in the order of their ids or the other way round. */
   attemptsFrom(after: number, limit: number, isDescending: boolean): Promise<AttemptRow[]>;

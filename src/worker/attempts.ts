@@ -6,17 +6,29 @@
  * 1. An attempt is here from its acceptance until its end was acknowledged; it is started at most once.
  * 2. There is at most one attempt of a task.
  * 3. With the spawner is no more than runs and what it can start within a moment: the rest can be taken back.
+ * 4. They begin in the order in which they came. As long as one with a need is among them, the spawner has only what fits
+ *    into the capacity: the first of the others waits until it does.
  */
 import { startAheadMax, startAheadMs } from '../model/limits.ts';
 import type { Outcome } from '../model/outcome.ts';
-import type { FromSpawner, OutputFiles } from '../protocol/spawner.ts';
+import type { FromSpawner } from '../protocol/spawner.ts';
 import type { WorkflowSpec } from '../protocol/spec.ts';
-import { isInherited, reapVariable, taskVariables, workflowVariables } from '../protocol/task-environment.ts';
-import type { AttemptEnd, FromWorker, KillWhy, Order, StreamEnd, ToWorker } from '../protocol/worker.ts';
+import { gpusVariable, isInherited, reapVariable, workflowVariables } from '../protocol/task-environment.ts';
+import type {
+  AttemptEnd,
+  FromWorker,
+  KillWhy,
+  Order,
+  StreamEnd,
+  ToWorker,
+  WorkerCapacity,
+} from '../protocol/worker.ts';
+import { Admission, gpuNamesOf } from './admission.ts';
 import type { Association } from './association.ts';
 import type { Entry, EntryIn } from './entry.ts';
 import type { Effect, OutputPlace } from './messages.ts';
 import { outcomeOfEnd, outcomeOfFailure } from './outcome.ts';
+import { queueMessage } from './queue-message.ts';
 import type { Reports } from './reports.ts';
 
 type FromSpawnerOf<T extends FromSpawner['t']> = Extract<FromSpawner, { readonly t: T }>;
@@ -39,9 +51,19 @@ interface Kept {
 
 export interface AttemptsOptions {
   readonly slots: number;
+  /** What there is besides. */
+  readonly capacity?: WorkerCapacity;
+  /** As programs know its GPUs; by their numbers when absent. */
+  readonly gpuNames?: readonly string[];
   /** Where segments and scratch directories go. */
   readonly directory: string;
   readonly tag: string;
+}
+
+/** When an attempt is to be ended, and why. */
+interface Deadline {
+  readonly at: number;
+  readonly why: 'timeout' | 'runtime';
 }
 
 export class Attempts {
@@ -53,6 +75,9 @@ export class Attempts {
   readonly #queue = new Set<number>();
   /** With the spawner. */
   readonly #given = new Set<number>();
+  readonly #admission: Admission;
+  /** How many of those in the queue have a need. */
+  #needy = 0;
   #slots: number;
   /** A moving average of how long attempts run, from which is computed how much the spawner gets ahead; 0 before the first. */
   #averageMs = 0;
@@ -62,14 +87,17 @@ export class Attempts {
   readonly #tasks = new Set<number>();
   /** Started, not reported yet: by attempt. */
   readonly #unnoticed = new Map<number, { readonly at: number; readonly noticeAt: number }>();
-  /** Running with a time limit: by attempt, until when. */
-  readonly #deadlines = new Map<number, number>();
+  /** Running with a time limit: by attempt. */
+  readonly #deadlines = new Map<number, Deadline>();
 
   constructor(options: AttemptsOptions, association: Association, reports: Reports) {
     this.#options = options;
     this.#association = association;
     this.#reports = reports;
     this.#slots = options.slots;
+    const { slots, capacity = { queue: '' } } = options;
+    const { gpus = 0, ...amounts } = capacity;
+    this.#admission = new Admission({ ...amounts, slots, gpus: options.gpuNames ?? gpuNamesOf(gpus, undefined) });
   }
 
   get entries(): ReadonlyMap<number, Entry> {
@@ -86,6 +114,7 @@ export class Attempts {
 
   resize(slots: number, effects: Effect[]): void {
     this.#slots = slots;
+    this.#admission.resize(slots);
     this.#tellSlots(effects);
   }
 
@@ -105,7 +134,7 @@ export class Attempts {
     let next = Number.POSITIVE_INFINITY;
     if (this.#association.isGreeted)
       for (const { noticeAt } of this.#unnoticed.values()) next = Math.min(next, noticeAt);
-    for (const deadline of this.#deadlines.values()) next = Math.min(next, deadline);
+    for (const { at } of this.#deadlines.values()) next = Math.min(next, at);
     return next;
   }
 
@@ -127,6 +156,7 @@ export class Attempts {
     this.#entries.set(order.attempt, { phase: 'accepted', order, spec });
     this.#tasks.add(order.task);
     this.#queue.add(order.attempt);
+    if (order.need !== undefined) this.#needy++;
   }
 
   /** The controller knows of its end. */
@@ -172,7 +202,9 @@ export class Attempts {
     const env = Object.entries(spec.env)
       .filter(([name]) => isInherited(name))
       .map(([name, value]) => `${name}=${value}`)
-      .concat(worker === undefined ? [] : [...own, `${reapVariable}=${this.#options.tag}`]);
+      .concat(worker === undefined ? [] : [...own, `${reapVariable}=${this.#options.tag}`])
+      // Who did not ask for a GPU has none of those that are handed out.
+      .concat(this.#options.capacity?.gpus ? [`${gpusVariable}=`] : []);
     effects.push({ type: 'spawner', message: { t: 'env', id: workflow, env } });
     if (spec.outputDir !== undefined) effects.push({ type: 'make-directory', path: spec.outputDir });
   }
@@ -187,8 +219,14 @@ export class Attempts {
     }
   }
 
-  /** As many as there are slots for, and a little more; the spawner must be there. */
-  startNext(effects: Effect[]): void {
+  /** What fits; the spawner must be there. */
+  startNext(now: number, effects: Effect[]): void {
+    if (this.#needy + this.#admission.size === 0) this.#startPlain(effects);
+    else this.#startFitting(now, effects);
+  }
+
+  /** As many as there are slots for, and a little more. */
+  #startPlain(effects: Effect[]): void {
     const most = this.#slots + this.#ahead;
     for (const attempt of this.#queue) {
       if (this.#given.size >= most) return;
@@ -196,6 +234,26 @@ export class Attempts {
       this.#queue.delete(attempt);
       if (entry?.phase === 'accepted') this.#startOne(entry, effects);
     }
+  }
+
+  #startFitting(now: number, effects: Effect[]): void {
+    for (const attempt of this.#queue) {
+      const entry = this.#entries.get(attempt);
+      if (entry?.phase !== 'accepted') continue;
+      const { need } = entry.order;
+      const verdict = this.#admission.judge(need, this.#given.size - this.#admission.size);
+      if (verdict.type === 'waits') return;
+      if (verdict.type === 'never') {
+        this.#end(entry, endOf(attempt, { kind: 'never-started', why: 'refused', message: verdict.why }), now);
+        continue;
+      }
+      this.#leaveQueue(entry.order);
+      this.#startOne(entry, effects);
+    }
+  }
+
+  #leaveQueue({ attempt, need }: Order): void {
+    if (this.#queue.delete(attempt) && need !== undefined) this.#needy--;
   }
 
   /** Whether more wait here than fit into the slots, beside those that the spawner has ahead. */
@@ -210,30 +268,22 @@ export class Attempts {
   }
 
   #startOne({ order, spec }: EntryIn<'accepted'>, effects: Effect[]): void {
-    const { attempt, command, workflow } = order;
-    const { shell, cwd, stdin } = spec;
-    const files = plainFilesOf(order, spec);
+    const { attempt, need } = order;
+    const grant = need === undefined ? undefined : this.#admission.take(attempt, need);
     this.#entries.set(attempt, { phase: 'starting', order, spec });
     this.#given.add(attempt);
-    effects.push({
-      type: 'spawner',
-      message: {
-        ...{ t: 'queue', key: attempt, env: workflow, vars: taskVariables(order), command, shell, cwd },
-        ...(stdin === undefined ? {} : { stdin }),
-        ...(files === undefined ? {} : { files }),
-      },
-    });
+    effects.push({ type: 'spawner', message: queueMessage(order, spec, grant) });
   }
 
   onStarted({ key, at, files }: FromSpawnerOf<'started'>, now: number): void {
     const entry = this.#entries.get(key);
     if (entry?.phase !== 'starting') return;
     const { order, spec } = entry;
-    const timeoutMs = order.timeoutMs ?? spec.timeoutMs;
+    const limit = limitOf(order, spec);
     this.#entries.set(key, { phase: 'running', order, spec, files, startedAt: at });
     this.#unnoticed.set(key, { at, noticeAt: now + startedNoticeMs });
     // By this process's own clock: the spawner's may have started from another reading of the wall.
-    if (timeoutMs !== undefined) this.#deadlines.set(key, now + timeoutMs);
+    if (limit !== undefined) this.#deadlines.set(key, { at: now + limit.ms, why: limit.why });
   }
 
   /** The start may not have been told: then it is in the end. */
@@ -266,8 +316,9 @@ export class Attempts {
   #end({ order, spec }: Entry, end: AttemptEnd, now: number): void {
     const { attempt } = order;
     this.#entries.set(attempt, { phase: 'ended', order, spec, end });
-    this.#queue.delete(attempt);
+    this.#leaveQueue(order);
     this.#given.delete(attempt);
+    this.#admission.giveBack(attempt);
     this.#unnoticed.delete(attempt);
     this.#deadlines.delete(attempt);
     this.#reports.add(end, now);
@@ -290,17 +341,17 @@ export class Attempts {
     this.#signal(attempt, entry.spec, why, effects);
   }
 
-  #signal(attempt: number, spec: WorkflowSpec, why: KillWhy | 'timeout', effects: Effect[]): void {
+  #signal(attempt: number, spec: WorkflowSpec, why: KillWhy | Deadline['why'], effects: Effect[]): void {
     const graceMs = spec.terminationMs;
     effects.push({ type: 'spawner', message: { t: 'kill', key: attempt, how: 'term-kill', graceMs, why } });
   }
 
   killOverdue(now: number, effects: Effect[]): void {
-    for (const [attempt, deadline] of this.#deadlines) {
+    for (const [attempt, { at, why }] of this.#deadlines) {
       const entry = this.#entries.get(attempt);
-      if (deadline > now || entry === undefined) continue;
+      if (at > now || entry === undefined) continue;
       this.#deadlines.delete(attempt);
-      this.#signal(attempt, entry.spec, 'timeout', effects);
+      this.#signal(attempt, entry.spec, why, effects);
     }
   }
 
@@ -330,9 +381,10 @@ export const endOf = (attempt: number, outcome: Outcome): AttemptEnd => ({
 
 const takenBack: Outcome = { kind: 'never-started', why: 'retracted', message: 'it was taken back' };
 
-/** Where the user wants them: a file per stream and attempt. */
-function plainFilesOf({ workflow, index, number }: Order, { outputDir }: WorkflowSpec): OutputFiles | undefined {
-  if (outputDir === undefined) return undefined;
-  const base = `${outputDir}/w${workflow}.${index}${number === 1 ? '' : `.${number}`}`;
-  return { stdout: `${base}.out`, stderr: `${base}.err` };
+/** Its definer's timeout, or the time that it asked for: whichever ends first. */
+function limitOf({ timeoutMs, need }: Order, spec: WorkflowSpec): { ms: number; why: Deadline['why'] } | undefined {
+  const timeout = timeoutMs ?? spec.timeoutMs ?? Number.POSITIVE_INFINITY;
+  const runtime = need?.runtimeMs ?? Number.POSITIVE_INFINITY;
+  if (timeout === Number.POSITIVE_INFINITY && runtime === timeout) return undefined;
+  return timeout <= runtime ? { ms: timeout, why: 'timeout' } : { ms: runtime, why: 'runtime' };
 }

@@ -12,7 +12,13 @@
 import { spawnerPingMs, spawnerWedgedMs, terminationMsDefault } from '../model/limits.ts';
 import type { FromSpawner } from '../protocol/spawner.ts';
 import { reapVariable } from '../protocol/task-environment.ts';
-import { type Order, type ToWorker, type WorkerIdentity, workerProtocolVersion } from '../protocol/worker.ts';
+import {
+  type Order,
+  type ToWorker,
+  type WorkerCapacity,
+  type WorkerIdentity,
+  workerProtocolVersion,
+} from '../protocol/worker.ts';
 import { Association } from './association.ts';
 import { Attempts, endOf } from './attempts.ts';
 import type { Entry } from './entry.ts';
@@ -29,6 +35,9 @@ const stopGraceMs = 500;
 export interface WorkerStart {
   readonly identity: WorkerIdentity;
   readonly slots: number;
+  readonly capacity?: WorkerCapacity;
+  /** As programs know its GPUs; by their numbers when absent. */
+  readonly gpuNames?: readonly string[];
   /** Where segments and scratch directories go. */
   readonly directory: string;
   readonly tag: string;
@@ -80,7 +89,7 @@ export class Worker {
       return this.#die('cut-off', `it was not healthy for too long: ${why}`, effects);
     }
     this.#attempts.killOverdue(now, effects);
-    if (state === 'healthy' && this.#isSpawnerReady) this.#attempts.startNext(effects);
+    if (state === 'healthy' && this.#isSpawnerReady) this.#attempts.startNext(now, effects);
     this.#attempts.noticeStarts(now, effects);
     this.#watchSpawner(now, effects);
   }
@@ -132,10 +141,11 @@ export class Worker {
   }
 
   #heartbeat(now: number, effects: Effect[]): void {
-    const { identity: worker } = this.#start;
+    const { identity: worker, capacity } = this.#start;
     const { echo, timeouts, silenceMs } = this.#association;
     const message = {
       ...({ t: 'heartbeat', version: workerProtocolVersion, worker, slots: this.#slotCount } as const),
+      ...(capacity === undefined ? {} : { capacity }),
       ...{ beat: this.#association.nextBeat(now), ...(echo === undefined ? {} : { echo, silenceMs }) },
     };
     effects.push({ type: 'send', message });

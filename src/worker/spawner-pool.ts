@@ -14,8 +14,10 @@ type Slots = Extract<ToSpawner, { readonly t: 'slots' }>;
 interface Member {
   readonly handle: SpawnerHandle;
   slots: number;
-  /** Tasks that it has. */
+  /** Tasks that it has in its slots, or before them. */
   readonly has: Set<number>;
+  /** Tasks beside the slots. */
+  readonly beside: Set<number>;
   /** Of these, those that may wait for a slot. */
   readonly waiting: Map<number, QueueTask>;
   isReady: boolean;
@@ -43,7 +45,13 @@ export class SpawnerPool<Handle extends SpawnerHandle> implements SpawnerHandle 
       }),
     );
     const state = { slots: 0, isReady: false, isGone: false, unanswered: 0 };
-    this.#members = this.handles.map((handle) => ({ handle, ...state, has: new Set(), waiting: new Map() }));
+    this.#members = this.handles.map((handle) => ({
+      handle,
+      ...state,
+      has: new Set(),
+      beside: new Set(),
+      waiting: new Map(),
+    }));
   }
 
   send(messages: readonly ToSpawner[]): void {
@@ -70,7 +78,7 @@ export class SpawnerPool<Handle extends SpawnerHandle> implements SpawnerHandle 
         yield* this.#share(message);
         return;
       case 'queue':
-        yield [this.#assign(message), message];
+        yield [message.beside === undefined ? this.#assign(message) : this.#assignBeside(message), message];
         return;
       case 'start':
         yield [this.#members[0] as Member, message];
@@ -110,6 +118,15 @@ export class SpawnerPool<Handle extends SpawnerHandle> implements SpawnerHandle 
     return best;
   }
 
+  /** Those that have little to do take more. */
+  #assignBeside({ key }: QueueTask): Member {
+    const [first, ...others] = this.#members as [Member, ...Member[]];
+    const best = others.reduce((found, member) => (loadOf(member) < loadOf(found) ? member : found), first);
+    best.beside.add(key);
+    this.#memberOf.set(key, best);
+    return best;
+  }
+
   #onMessages(member: Member, messages: readonly FromSpawner[]): void {
     const told = messages.filter((message) => this.#isForWorker(member, message));
     if (told.length > 0) this.#listener.onMessages(told);
@@ -143,6 +160,7 @@ export class SpawnerPool<Handle extends SpawnerHandle> implements SpawnerHandle 
 
   #leave(member: Member, key: number): void {
     member.has.delete(key);
+    member.beside.delete(key);
     member.waiting.delete(key);
     this.#memberOf.delete(key);
     this.#moving.delete(key);
@@ -183,3 +201,5 @@ export class SpawnerPool<Handle extends SpawnerHandle> implements SpawnerHandle 
 
 /** Slots that are free there; below zero, how many tasks wait. */
 const roomOf = ({ slots, has }: Member): number => slots - has.size;
+
+const loadOf = ({ has, beside }: Member): number => has.size + beside.size;

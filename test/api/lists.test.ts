@@ -21,7 +21,7 @@ const task = (at: number): TaskSpec => ({
   ...(at % 2 === 0 ? { name: `even-${at}` } : {}),
   tags: { model: models[at % 2] ?? '' },
   priority: (at % 7) - 3,
-  resources: { memoryBytes: at * 1e8, cpus: (at + 1) / 2, pools: { licences: at % 3 } },
+  resources: { memoryBytes: at * 1e8, cpus: (at + 1) / 4, pools: { licences: at % 3 } },
   expectedDurationMs: at * 10_000,
 });
 
@@ -81,7 +81,7 @@ describe('a list of tasks', () => {
     ['command~fail 3,fail 6', 12],
     ['name=even-2', 6],
     ['requestedResources.memory>900MB', 6],
-    ['requestedResources.cpus<=1', 6],
+    ['requestedResources.cpus<=0.5', 6],
     ['requestedResources.pools.licences=2', 18],
     ['expectedDuration<30s', 12],
     ['priority<0&workflow=w2', 15],

@@ -44,6 +44,7 @@ export interface Definition {
 }
 
 const slots = 4;
+const capacity = { queue: 'default', pools: { licences: 8 } };
 
 export interface StartOptions {
   /** How often a token, or an address, may ask. */
@@ -159,6 +160,7 @@ function startWorker(address: { readonly url: string; readonly token: string }, 
     {
       identity: { shard: 'test', lock: 'test', instance: randomUUID(), host: 'here', pid: process.pid },
       slots,
+      capacity,
       directory: '/worker',
       tag: '/worker',
       now: clock.now(),

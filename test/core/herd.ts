@@ -12,6 +12,7 @@ import {
   type IndexedEdges,
   registerWorkflow,
 } from '../../src/core/workflow/registration.ts';
+import { type Capacity, plainCapacity } from '../../src/model/capacity.ts';
 import { type TaskId, type WorkerId, type WorkflowId, workerId } from '../../src/model/ids.ts';
 import type { Outcome } from '../../src/model/outcome.ts';
 import type { EdgeKind, TaskState, WorkerKind } from '../../src/model/states.ts';
@@ -33,14 +34,14 @@ export class Herd {
   readonly cluster = new Cluster();
   now = 1_000;
 
-  constructor(slots = 100) {
-    this.addWorker(slots);
+  constructor(slots = 100, capacity?: Capacity) {
+    this.addWorker(slots, 'native', capacity);
   }
 
   /** Healthy at once. */
-  addWorker(slots: number, kind: WorkerKind = 'native'): WorkerId {
+  addWorker(slots: number, kind: WorkerKind = 'native', capacity: Capacity = plainCapacity): WorkerId {
     const id = workerId(this.cluster.workers.size + 1);
-    const worker = { kind, shard: `s${id}`, lock: `l${id}`, instance: `i${id}`, host: 'h', slots };
+    const worker = { kind, capacity, shard: `s${id}`, lock: `l${id}`, instance: `i${id}`, host: 'h', slots };
     this.turn((turn) => turn.emit({ type: 'worker-joined', worker: id, ...worker }));
     const record = this.cluster.workers.get(id);
     if (record !== undefined) record.state = 'healthy';

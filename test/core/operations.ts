@@ -16,6 +16,8 @@ import {
   extendWorkflow,
   registerWorkflow,
 } from '../../src/core/workflow/registration.ts';
+import type { Capacity } from '../../src/model/capacity.ts';
+import type { Concurrency } from '../../src/model/concurrency.ts';
 import { DroverError } from '../../src/model/errors.ts';
 import { type TaskId, taskId, type WorkflowId, workerId, workflowId } from '../../src/model/ids.ts';
 import { defaultQueue, type Need } from '../../src/model/need.ts';
@@ -32,6 +34,37 @@ export interface Operation {
 
 /** Runs out of what it asked for. */
 const hungry: Need = { queue: defaultQueue, cpus: 1, memoryBytes: 1_000, runtimeMs: 1_000 };
+
+/** What a worker has that has most of everything in its queue: of memory as much as a need may be raised to. */
+const largest: readonly Capacity[] = [
+  { queue: defaultQueue, gpus: 2, pools: { scratch: 3 } },
+  { queue: 'big', gpus: 4 },
+];
+const capacities: readonly Capacity[] = [
+  ...largest,
+  { queue: defaultQueue, memoryBytes: 10_000, gpus: 2, pools: { scratch: 3 } },
+  { queue: 'big', memoryBytes: 100_000, gpus: 4 },
+  { queue: defaultQueue },
+  { queue: defaultQueue, memoryBytes: 1_500 },
+  { queue: defaultQueue, memoryBytes: 3_000, gpus: 1, endsAt: 50_000 },
+  { queue: 'big', memoryBytes: 5_000 },
+];
+const needs: readonly Need[] = [
+  { queue: defaultQueue, cpus: 3 },
+  { queue: defaultQueue, cpus: 0.5 },
+  { queue: defaultQueue, cpus: 1.5, memoryBytes: 2_000, fallbacks: ['small', 'big'] },
+  { queue: defaultQueue, cpus: 1, limits: { matlab: 0.7 }, groups: ['template:t'] },
+  {
+    queue: defaultQueue,
+    cpus: 0.5,
+    memoryBytes: 700,
+    limits: { matlab: 1, few: 2 },
+    groups: ['tag:a=b', 'template:t'],
+  },
+  { queue: defaultQueue, cpus: 1, gpus: 1, runtimeMs: 1_000 },
+  { queue: defaultQueue, cpus: 0.1, pools: { scratch: 0.7 } },
+  { queue: 'big', cpus: 2, memoryBytes: 5_000 },
+];
 
 type Act = (turn: Turn, picks: { a: number; b: number; c: number }) => void;
 
@@ -63,6 +96,7 @@ const seeds: readonly TaskSeed[] = [
   { kind: 'command', held: true },
   { kind: 'command', until: 40_000 },
   { kind: 'command', priority: -3 },
+  ...needs.map((need, at): TaskSeed => ({ kind: 'command', need, ...(at % 2 === 0 ? { priority: at } : {}) })),
   { kind: 'join' },
   { kind: 'check' },
 ];
@@ -72,11 +106,34 @@ const outcomes: readonly Outcome[] = [
   { kind: 'exited', code: 1 },
   { kind: 'signalled', signal: 9 },
   { kind: 'resource', resource: 'memory' },
+  { kind: 'resource', resource: 'runtime' },
+  { kind: 'resource', resource: 'memory', by: 'machine' },
   { kind: 'lost', what: 'worker' },
   { kind: 'never-started', why: 'retracted', message: 'taken back' },
   { kind: 'never-started', why: 'impossible', message: 'no such file' },
   { kind: 'cancelled', signal: 15 },
 ];
+
+const concurrencies: readonly Concurrency[] = [
+  {},
+  { workflow: 2 },
+  { templates: { t: 1 } },
+  { workflow: 3, templates: { t: 2 }, tags: { 'a=b': 1, 'c=': 2 } },
+  { tags: { 'a=b': 0 } },
+  { workflow: 0 },
+];
+
+/** Those that may leave more in use than a limit allows: it is lowered, or what is in use counts from now on. */
+export const mayExceed: readonly Operation['name'][] = ['limit', 'concur', 'group'];
+
+/** All comes to its end, one after the other: whoever waits for a limit must be woken when it is given back. */
+export function narrowLimits(turn: Turn): void {
+  turn.emit({ type: 'limit-set', name: 'matlab', max: 1 });
+  turn.emit({ type: 'limit-set', name: 'few', max: 2 });
+  for (const workflow of turn.cluster.workflows.keys()) {
+    turn.emit({ type: 'workflow-concurrency', workflow, concurrency: { workflow: 2, templates: { t: 1 } } });
+  }
+}
 
 const extend: Act = (turn, { a, b, c }) => {
   const workflow = someWorkflow(turn, a);
@@ -99,7 +156,22 @@ const operations = {
       failFast: b % 5 === 0,
       open,
       ...(b % 2 === 0 ? { need: hungry } : {}),
+      ...(b % 3 === 0 ? { concurrency: pick(concurrencies, b), maxResourceRetries: b % 7 } : {}),
     });
+  },
+  limit: (turn, { a, b }) => {
+    const max = pick([0, 1, 2.1, 5, undefined], b);
+    turn.emit({ type: 'limit-set', name: pick(['matlab', 'few'], a), ...(max === undefined ? {} : { max }) });
+  },
+  concur: (turn, { a, b }) => {
+    const workflow = someWorkflow(turn, a);
+    turn.cluster.workflow(workflow);
+    turn.emit({ type: 'workflow-concurrency', workflow, concurrency: pick(concurrencies, b) });
+  },
+  group: (turn, { a, b }) => {
+    const [from, to] = [someTask(turn, a), someTask(turn, a + 1)];
+    const tasks = from < to ? [{ from, to }] : [{ from, to: from }];
+    turn.emit({ type: 'tasks-grouped', group: pick(['tag:a=b', 'tag:c='], b), tasks });
   },
   extend,
   close: (turn, { a }) => closeWorkflow(turn, someWorkflow(turn, a)),
@@ -124,7 +196,7 @@ const operations = {
     const parents = [...turn.cluster.graph.parents(child)];
     if (parents.length > 0) removeContinuations(turn, pick(parents, b).parent, [child]);
   },
-  join: (turn, { a, b }) => {
+  join: (turn, { a, b, c }) => {
     const worker = workerId(turn.cluster.workers.size + 1);
     turn.emit({
       type: 'worker-joined',
@@ -135,8 +207,30 @@ const operations = {
       instance: `i${a}`,
       host: 'h',
       slots: 1 + (a % 4),
+      ...(c % 2 === 0 ? {} : { capacity: pick(capacities, c >> 1) }),
     });
     Object.assign(turn.cluster.workers.get(worker) ?? {}, { state: 'healthy' });
+  },
+  /** Its memory, its queue, when it ends: all may change. */
+  refit: (turn, { a, b }) => {
+    if (turn.cluster.liveWorkers.size === 0) return;
+    const { id: worker } = pick([...turn.cluster.liveWorkers.values()], a);
+    turn.emit({ type: 'worker-refitted', worker, capacity: pick(capacities, b) });
+  },
+  resize: (turn, { a, b }) => {
+    if (turn.cluster.liveWorkers.size === 0) return;
+    turn.emit({
+      type: 'worker-resized',
+      worker: pick([...turn.cluster.liveWorkers.values()], a).id,
+      slots: 1 + (b % 5),
+    });
+  },
+  /** How long tasks take there: from it follows what is sent ahead. */
+  average: (turn, { a, b }) => {
+    if (turn.cluster.liveWorkers.size === 0) return;
+    const worker = pick([...turn.cluster.liveWorkers.values()], a);
+    worker.averageMs = 1 + (b % 200);
+    turn.cluster.noteRoom(worker);
   },
   lose: (turn, { a }) => {
     if (turn.cluster.workers.size === 0) return;
@@ -194,6 +288,11 @@ export function run(turn: Turn, { name, ...picks }: Operation): void {
     // A refusal is an answer, not a failure.
     if (!(error instanceof DroverError)) throw error;
   }
+}
+
+/** Workers that have room for whatever is asked for. */
+export function joinLargest(turn: Turn): void {
+  for (const at of largest.keys()) run(turn, { name: 'join', a: 99, b: 0, c: 2 * at + 1 });
 }
 
 /** A cluster in which something can happen: three workflows are registered, three workers have joined. */

@@ -156,13 +156,15 @@ function answersOf({ schema = {} }: RouteOptions, method: string): Json {
 
 function parametersOf({ url, schema = {}, config }: RouteOptions): Json[] {
   const ids = [...url.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name);
-  const example = url.includes('/workers/')
-    ? 'k3'
-    : url.includes('/tokens/')
-      ? 't3'
-      : url.includes('/tasks/:')
-        ? 'w3.14'
-        : 'w3';
+  const example = url.includes('/limits/')
+    ? 'licences'
+    : url.includes('/workers/')
+      ? 'k3'
+      : url.includes('/tokens/')
+        ? 't3'
+        : url.includes('/tasks/:')
+          ? 'w3.14'
+          : 'w3';
   return [
     ...ids.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' }, example })),
     ...inQuery(schema.querystring as ObjectSchema | undefined),

@@ -7,6 +7,7 @@ import { queryLimits } from '../../model/limits.ts';
 import type { Clause, Filter } from '../../protocol/filter/language.ts';
 import { type AttemptList, AttemptView, type CountView } from '../../protocol/views.ts';
 import { renderAttempt } from '../render.ts';
+import { attemptResources } from '../task-resources.ts';
 import { type AttemptValue, attemptValues } from './attempt-values.ts';
 import { breath } from './breath.ts';
 import { type ListQuery, type Page, pageOf } from './list-query.ts';
@@ -33,7 +34,10 @@ export async function attemptPage(shell: ControllerShell, filter: Filter, query:
   const candidates = await fewCandidates(shell, filter);
   const { rows, reached } =
     candidates === undefined ? await scan(shell, page, passes) : await pick(shell, page, candidates, passes);
-  const attempts = await shell.read((cluster) => rows.map((row) => projection.of(renderAttempt(cluster, row))));
+  const resourcesOf = await attemptResources(shell, projection.has('resources') ? rows : []);
+  const attempts = await shell.read((cluster) =>
+    rows.map((row) => projection.of({ ...renderAttempt(cluster, row), ...resourcesOf(cluster, row) })),
+  );
   const count = query.count ? { count: await countOf(shell, candidates, passes) } : {};
   return { attempts, ...page.next(reached), ...count };
 }

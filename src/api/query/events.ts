@@ -124,6 +124,12 @@ function fieldsOf(cluster: Cluster, change: Change, rows: ReadonlyMap<number, At
       const workflow = printWorkflow(cluster.tasks.workflow(children.from));
       return { workflow, parents: range(parents), children: range(children), after };
     }
+    case 'tasks-grouped': {
+      const tasks = change.tasks.map(({ from, to }) => [printed(cluster, from), printed(cluster, to)]);
+      const [first] = change.tasks;
+      const workflow = first === undefined ? {} : { workflow: printWorkflow(cluster.tasks.workflow(first.from)) };
+      return { ...workflow, group: change.group, tasks };
+    }
     case 'task-changed': {
       const { event } = change;
       const what = event.type === 'moved' ? { ...event, ...event.move, move: undefined } : event;

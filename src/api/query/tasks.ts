@@ -3,8 +3,9 @@ import type { ControllerShell } from '../../controller/shell.ts';
 import type { TaskId } from '../../model/ids.ts';
 import { pageCharactersMax, queryLimits } from '../../model/limits.ts';
 import type { Filter } from '../../protocol/filter/language.ts';
-import { type CountView, type TaskList, TaskView } from '../../protocol/views.ts';
-import { renderTask } from '../render.ts';
+import { type CountView, type Shortfall, type TaskList, TaskView } from '../../protocol/views.ts';
+import { optional, renderTask } from '../render.ts';
+import { activeResources, shortfallsOf, shortOf } from '../task-resources.ts';
 import { breath } from './breath.ts';
 import { type ListQuery, pageOf } from './list-query.ts';
 import { type Projection, projectionOf } from './projection.ts';
@@ -12,6 +13,7 @@ import { countAtHand, needsRows, passesInMemory, planTasks, type TaskPlan } from
 import { lastAttempts, selectTasks } from './task-selection.ts';
 import { walkTasks } from './task-walk.ts';
 
+const none: ReadonlyMap<TaskId, Shortfall> = new Map();
 const names = Object.keys(TaskView.properties) as (keyof TaskView)[];
 
 export async function taskPage(shell: ControllerShell, filter: Filter, query: ListQuery): Promise<TaskList> {
@@ -62,11 +64,14 @@ async function renderSlice(
 ): Promise<TaskView[]> {
   const isDefined = projection.has('name', 'command', 'requestedResources', 'expectedDurationMs', 'tags', 'skipped');
   const definitions = isDefined ? await shell.store.definitions(tasks) : [];
-  const last = projection.has('outcome') ? await lastAttempts(shell, tasks) : [];
+  const last = projection.has('outcome', 'shortfall') ? await lastAttempts(shell, tasks) : [];
+  const shortfalls = projection.has('shortfall') ? await shortfallsOf(shell, await shortOf(shell, tasks, last)) : none;
   return shell.read((cluster) =>
     tasks.flatMap((task, at) => {
       if (!passesInMemory(plan, cluster, task)) return [];
-      return [projection.of(renderTask(cluster, task, definitions[at] ?? { spec: {} }, last[at]))];
+      const view = renderTask(cluster, task, definitions[at] ?? { spec: {} }, last[at]);
+      const resources = activeResources(cluster, task);
+      return [projection.of({ ...view, ...resources, ...optional('shortfall', shortfalls.get(task)) })];
     }),
   );
 }

@@ -18,6 +18,9 @@ const workerValues: Readonly<Record<string, (worker: WorkerRecord) => FilterValu
   shard: ({ shard }) => shard,
   bar: ({ bar }) => bar?.kind,
   slots: ({ slots }) => slots,
+  queue: ({ capacity }) => capacity.queue,
+  memory: ({ capacity }) => capacity.memoryBytes,
+  gpus: ({ capacity }) => capacity.gpus ?? 0,
   attempts: ({ attempts }) => attempts.size,
   joinedAt: ({ joinedAt }) => joinedAt,
 };

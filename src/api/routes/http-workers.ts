@@ -3,6 +3,7 @@ import { Type } from '@fastify/type-provider-typebox';
 import type { ControllerShell } from '../../controller/shell.ts';
 import type { Cluster } from '../../core/cluster.ts';
 import { availableTasks, hasClaimable, stopOrders } from '../../core/scheduler/claim.ts';
+import { plainCapacity } from '../../model/capacity.ts';
 import { DroverError } from '../../model/errors.ts';
 import { printAttempt, printTask, printWorker, printWorkflow, type WorkerId } from '../../model/ids.ts';
 import { outputPutBytesMax } from '../../model/limits.ts';
@@ -48,7 +49,9 @@ function registerComingAndGoing(app: App, shell: ControllerShell): void {
     { schema: { summary: 'Register a worker over HTTP', body: WorkerRegistration, response: { 201: Registered } } },
     async ({ body, ip, identity }, reply) => {
       const { name, slots = 1, host = ip } = body;
-      const joined = await shell.request({ type: 'join-http', name, host, slots, owner: identity.tokenId });
+      const fitted = body.capacity === undefined ? {} : { capacity: { ...plainCapacity, ...body.capacity } };
+      const owner = identity.tokenId;
+      const joined = await shell.request({ type: 'join-http', name, host, slots, owner, ...fitted });
       if (joined.type !== 'joined') throw new Error(`joining was answered with ${joined.type}`);
       const { worker, leaseMs, marginMs, heartbeatMs } = joined;
       return reply.code(201).send({ id: printWorker(worker), leaseMs, marginMs, heartbeatMs });

@@ -10,7 +10,8 @@ import { outputHeaders, TaskDetail } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { readOutput } from '../output.ts';
 import { taskOf } from '../reference.ts';
-import { renderAttempt, renderContinuations, renderTask } from '../render.ts';
+import { optional, renderAttempt, renderContinuations, renderTask } from '../render.ts';
+import { activeResources, attemptResources, shortfallsOf, shortOf } from '../task-resources.ts';
 
 const OutputQuery = Type.Object({
   stream: Type.Optional(oneOf(outputStreams)),
@@ -94,12 +95,16 @@ export async function detailOf(shell: ControllerShell, name: string): Promise<Ta
   const rows = await attemptsOf(shell, task);
   if (definition === undefined) throw new DroverError('task-unknown', `there is no task ${name}`);
   const spec = await shell.store.workflowSpec(definition.workflow);
+  const resourcesOf = await attemptResources(shell, rows);
+  const shortfalls = await shortfallsOf(shell, await shortOf(shell, [task], [rows.at(-1)]));
   return shell.read((cluster) => ({
     ...renderTask(cluster, task, definition, rows.at(-1)),
+    ...activeResources(cluster, task),
+    ...optional('shortfall', shortfalls.get(task)),
     workflow: printWorkflow(definition.workflow),
     cwd: spec?.cwd ?? '',
     continuations: renderContinuations(cluster, task),
-    history: rows.map((row) => renderAttempt(cluster, row)),
+    history: rows.map((row) => ({ ...renderAttempt(cluster, row), ...resourcesOf(cluster, row) })),
   }));
 }
 

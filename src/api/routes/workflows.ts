@@ -8,13 +8,14 @@ import { longPollMsMax } from '../../model/limits.ts';
 import { haltModes, isEndedWorkflow } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
-import { Comparison, FailureList, RetryResult, WorkflowView } from '../../protocol/views.ts';
+import { Comparison, FailureList, RetryResult, Warnings, WorkflowView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Comparer } from '../comparison.ts';
 import { failuresOf } from '../failures.ts';
 import { keyOf } from '../idempotency.ts';
 import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
+import { optional } from '../render.ts';
 
 /** Answers when the workflow has changed since that version, or has ended, or the time is over. */
 async function nextView(
@@ -54,7 +55,7 @@ export function registerWorkflowRoutes(app: App, { shell }: ApiOptions, comparer
 function registerDefining(app: App, shell: ControllerShell, comparer: Comparer): void {
   // With a batch it is the whole workflow, which is closed at once.
   const Body = Type.Object({ spec: WorkflowSpec, batch: Type.Optional(TaskBatch) }, { additionalProperties: false });
-  const Compared = { comparison: Type.Optional(Comparison) };
+  const Compared = { comparison: Type.Optional(Comparison), warnings: Type.Optional(Warnings) };
   const Registered = Type.Union([
     Type.Object({ ...WorkflowView.properties, ...Compared }),
     Type.Object({ id: Type.String() }),
@@ -73,9 +74,10 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
       const { spec, batch } = request.body;
       const reply = await askOnce(shell, keyOf(request), () => comparer.submission(spec, batch));
       assert(reply.type === 'registered', 'what is registered is answered so');
-      const { workflow, comparison } = reply;
+      const { workflow, comparison, warnings } = reply;
       if (batch === undefined) return { id: printWorkflow(workflow) };
-      return { ...(await workflowView(shell, workflow)), ...(comparison === undefined ? {} : { comparison }) };
+      const view = await workflowView(shell, workflow);
+      return { ...view, ...optional('comparison', comparison), ...optional('warnings', warnings && [...warnings]) };
     },
   );
   const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer(), ...Compared });
@@ -94,8 +96,8 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
       const key = keyOf(request);
       const reply = await comparer.extend(workflow, request.body, (asked) => shell.request(asked, key));
       assert(reply.type === 'extended', 'what is extended is answered so');
-      const { type: _, ...answer } = reply;
-      return answer;
+      const { type: _, warnings, ...answer } = reply;
+      return { ...answer, ...optional('warnings', warnings && [...warnings]) };
     },
   );
 }

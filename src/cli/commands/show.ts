@@ -39,8 +39,9 @@ function parseStates(text: string): readonly TaskState[] {
 
 async function showTask(env: CliEnv, client: Client, task: string, { json }: ShowOptions): Promise<void> {
   const detail = await client.task(task);
-  if (json) await printJson(env, detail);
-  else await env.stdout.write(renderTask(detail));
+  if (json) return printJson(env, detail);
+  const { rows } = detail.resources === undefined ? { rows: [] } : await client.taskResources(task);
+  await env.stdout.write(renderTask(detail, rows));
 }
 
 async function showWorkflow(

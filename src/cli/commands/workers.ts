@@ -1,7 +1,7 @@
 /** `drover workers` */
 import { exitCodes } from '../../model/errors.ts';
 import { pageRowsMax } from '../../model/limits.ts';
-import { showCount, showDuration } from '../../model/units.ts';
+import { showBytes, showCount, showDuration } from '../../model/units.ts';
 import type { WorkerView } from '../../protocol/views.ts';
 import { type CommonOptions, type Context, printJson, withLiveClient } from '../context.ts';
 import { renderTable } from '../display/table.ts';
@@ -30,17 +30,23 @@ function renderWorkers(list: readonly WorkerView[], maxColumns?: number): string
       { title: 'ID' },
       { title: 'KIND' },
       { title: 'STATE' },
+      { title: 'QUEUE' },
       { title: 'SLOTS', align: 'right' },
+      { title: 'MEMORY', align: 'right' },
+      { title: 'GPUS', align: 'right' },
       { title: 'ATTEMPTS', align: 'right' },
       { title: 'HEARD', align: 'right' },
       { title: 'HOST' },
       { title: 'REASON' },
     ],
-    list.map(({ id, kind, state, bar, slots, attempts, heardAgoMs, host, reason = '' }) => [
+    list.map(({ id, kind, state, bar, queue, slots, memoryBytes, gpus, attempts, heardAgoMs, host, reason = '' }) => [
       id,
       kind,
       bar === undefined || state === 'gone' ? state : `${state}, ${bar}`,
+      queue,
       showCount(slots),
+      memoryBytes === undefined ? '' : showBytes(memoryBytes),
+      gpus === undefined ? '' : showCount(gpus),
       showCount(attempts),
       heardAgoMs === undefined ? '' : `${showDuration(heardAgoMs)} ago`,
       host,

@@ -1,6 +1,15 @@
 /** A workflow and a task as `drover show` prints them. */
-import { showBytes, showCount, showDuration } from '../../model/units.ts';
-import type { AttemptView, OutcomeView, TaskDetail, TaskView, WorkflowView } from '../../protocol/views.ts';
+import { defaultQueue } from '../../model/need.ts';
+import { showAtLeastBytes, showBytes, showCount, showDuration } from '../../model/units.ts';
+import type { Resources } from '../../protocol/spec.ts';
+import type {
+  AttemptView,
+  OutcomeView,
+  ResourceRow,
+  TaskDetail,
+  TaskView,
+  WorkflowView,
+} from '../../protocol/views.ts';
 import { renderTable } from './table.ts';
 import { amount, barrierText, printable } from './text.ts';
 import { showTime } from './time.ts';
@@ -63,7 +72,8 @@ function describeState({ state, reason, attempts, held, skipped }: TaskView): st
   return reason === undefined || (reason === 'attempts' && attempts <= 1) ? state : `${state} (${reason})`;
 }
 
-export function renderTask(task: TaskDetail): string {
+/** `rows`: of its resources. */
+export function renderTask(task: TaskDetail, rows: readonly ResourceRow[] = []): string {
   const { id, name, command, cwd, notBefore, pendingDependencies, history } = task;
   const facts = renderFacts([
     ['task', id],
@@ -75,11 +85,29 @@ export function renderTask(task: TaskDetail): string {
     ['held', task.held && `until 'drover retry ${id}'`],
     ['waits for', pendingDependencies ? amount(pendingDependencies, 'task') : undefined],
     ['not until', notBefore && showTime(notBefore)],
+    ['resources', task.resources && describeResources(task.resources)],
+    ...rows.flatMap((row) =>
+      row.kind === 'adjusted' ? [['raised', `#${row.number}: ${row.why.join('; ')}`] as const] : [],
+    ),
+    ['lacks', task.shortfall?.why],
   ]);
   if (history.length === 0) return facts;
   const attempts = `${facts}\n${renderAttempts(history)}`;
   if (history.every(({ startedAt }) => startedAt === undefined)) return attempts;
   return `${attempts}\noutput:   drover logs ${id}\n          drover logs ${id} --stderr\n`;
+}
+
+/** `2 cpus, 100 MB of memory, 10 min, queue big` */
+export function describeResources(resources: Resources): string {
+  const { cpus = 1, memoryBytes, gpus, runtimeMs, pools = {}, limits = {}, queue = defaultQueue } = resources;
+  return [
+    `${cpus} ${cpus === 1 ? 'cpu' : 'cpus'}`,
+    ...(memoryBytes === undefined ? [] : [`${showAtLeastBytes(memoryBytes)} of memory`]),
+    ...(gpus === undefined ? [] : [`${gpus} ${gpus === 1 ? 'gpu' : 'gpus'}`]),
+    ...(runtimeMs === undefined ? [] : [`${showDuration(runtimeMs)} of time`]),
+    ...Object.entries({ ...pools, ...limits }).map(([name, count]) => `${count} of ${name}`),
+    ...(queue === defaultQueue ? [] : [`queue ${queue}`]),
+  ].join(', ');
 }
 
 function renderAttempts(attempts: readonly AttemptView[]): string {

@@ -16,6 +16,7 @@ export interface SpecOptions {
   readonly env?: readonly string[];
   readonly shell?: string;
   readonly retries?: number;
+  readonly resourceRetries?: number;
   readonly timeout?: number;
   readonly termGrace?: number;
   readonly failFast?: boolean;
@@ -25,7 +26,7 @@ export interface SpecOptions {
 }
 
 export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec {
-  const { update, timeout, output, stdin } = options;
+  const { update, resourceRetries, timeout, output, stdin } = options;
   const name = options.name ?? nameIn(update);
   const cwd = existingDirectory(env, options.cwd ?? '.');
   return {
@@ -34,6 +35,7 @@ export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec 
     shell: findShell(env, options.shell),
     env: environmentOf(env, cwd, options.env ?? []),
     maxAttempts: (options.retries ?? 0) + 1,
+    ...(resourceRetries === undefined ? {} : { maxResourceRetries: resourceRetries }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
     terminationMs: options.termGrace ?? terminationMsDefault,
     failFast: options.failFast ?? false,

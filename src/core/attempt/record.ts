@@ -23,6 +23,8 @@ export interface AttemptRow {
 }
 
 export interface AttemptRecord extends AttemptRow {
+  /** The number of the need that it was recorded with: what it takes of its worker until it ends. */
+  readonly need: number;
   /** `sent`, `accepted` and `unsure` are not stored: after a restart the worker is asked. */
   state: AttemptState;
   startedAt: number;
@@ -48,8 +50,9 @@ export const attemptRow = (record: AttemptRecord): AttemptRow => ({
 });
 
 /** A stored attempt as it is known after a restart: it may have been sent, it may have started. */
-export const loadAttempt = (row: AttemptRow): AttemptRecord => ({
+export const loadAttempt = (row: AttemptRow, need: number): AttemptRecord => ({
   ...row,
+  need,
   state: row.outcome !== undefined ? 'ended' : row.startedAt > 0 ? 'running' : 'recorded',
 });
 

@@ -3,12 +3,14 @@
  * cost four bytes each. Numbers are not durable; what is loaded is numbered anew.
  */
 import { type Exhaustible, type Need, plainNeed } from '../../model/need.ts';
+import { type Demand, demandOf } from './room.ts';
 
 /** The number of the plain need. */
 export const plain = 0;
 
 export class Needs {
   readonly #needs: Need[] = [plainNeed];
+  readonly #demands: Demand[] = [demandOf(plainNeed)];
   readonly #numbers = new Map<string, number>([[keyOf(plainNeed), plain]]);
   /** Neighbours mostly share the object, too. */
   #last: { readonly need: Need; readonly number: number } = { need: plainNeed, number: plain };
@@ -24,6 +26,7 @@ export class Needs {
     if (number === undefined) {
       number = this.#needs.length;
       this.#needs.push(need);
+      this.#demands.push(demandOf(need));
       this.#numbers.set(key, number);
     }
     this.#last = { need, number };
@@ -33,6 +36,17 @@ export class Needs {
   get(number: number): Need {
     return this.#needs[number] ?? plainNeed;
   }
+
+  /** What it takes of its worker. */
+  demand(number: number): Demand {
+    return this.#demands[number] as Demand;
+  }
+}
+
+/** The same need in one more group; itself where it is in it. */
+export function inGroup(need: Need, group: string): Need {
+  const { groups = [] } = need;
+  return groups.includes(group) ? need : { ...need, groups: [...groups, group].sort() };
 }
 
 const neither: readonly Exhaustible[] = [];

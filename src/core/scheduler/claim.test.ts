@@ -133,7 +133,7 @@ describe('what is available', () => {
     fair.claim(w, 1);
     fair.claim(w, 3);
     expect(fair.available()).toEqual([2, 4]);
-    expect(fair.cluster.workflow(w).ready.peek()).toBe(fair.task(w, 2));
+    expect(fair.cluster.workflow(w).ready.queue(0)?.peek()).toBe(fair.task(w, 2));
   });
 });
 

@@ -14,11 +14,13 @@ import {
 } from '../../model/ids.ts';
 import type { Cluster } from '../cluster.ts';
 import { allowedCommands, decideBy } from '../machine.ts';
+import { describeRefusal } from '../resources/limits.ts';
+import { couldFit, fits } from '../resources/room.ts';
 import { taskTable } from '../task/table.ts';
 import type { Turn } from '../turn.ts';
 import type { WorkerRecord } from '../worker.ts';
-import type { WorkflowRecord } from '../workflow/record.ts';
-import { takeNext } from './launch.ts';
+import type { ReadyQueue } from '../workflow/ready-tasks.ts';
+import { Chooser } from './choose.ts';
 
 /** One task by its name. Throws when it, or the worker, is not in a state for that. */
 export function claimTask(turn: Turn, worker: WorkerRecord, task: TaskId): AttemptId {
@@ -34,24 +36,40 @@ export function claimTask(turn: Turn, worker: WorkerRecord, task: TaskId): Attem
     );
   }
   if (turn.cluster.avoided.get(task) === worker.id) throw notAvailable(turn, task, 'it is tried on another worker');
+  if (tasks.state(task) === 'queued') mustFit(turn, worker, task);
   const claimed = take(turn, worker, task);
-  dropTaken(turn.cluster, workflow);
+  dropTaken(turn.cluster, workflow.ready.queue(tasks.need(task)));
   return claimed;
+}
+
+function mustFit(turn: Turn, worker: WorkerRecord, task: TaskId): void {
+  const { cluster } = turn;
+  const number = cluster.tasks.need(task);
+  const [need, demand] = [cluster.needs.get(number), cluster.needs.demand(number)];
+  const { id, capacity, room, load } = worker;
+  const name = printWorker(id);
+  if (need.queue !== capacity.queue) {
+    throw notAvailable(turn, task, `it is for queue '${need.queue}', ${name} is of queue '${capacity.queue}'`);
+  }
+  if (!couldFit(room, demand)) throw notAvailable(turn, task, `it needs more than ${name} has`);
+  if (!fits(room, load, demand)) throw full(worker);
+  const refusal = cluster.limits.refusalOf(cluster.workflow(cluster.tasks.workflow(task)), need);
+  if (refusal !== undefined) throw notAvailable(turn, task, `${describeRefusal(refusal)} is reached`);
 }
 
 /** The next ones, as many as the worker wants and has room for; none, where there are none or it gets none. */
 export function claimTasks(turn: Turn, worker: WorkerRecord, most: number): AttemptId[] {
   const { cluster } = turn;
   const claimed: AttemptId[] = [];
-  const aside: TaskId[] = [];
-  const room = worker.bar === undefined ? Math.min(most, worker.slots - worker.attempts.size) : 0;
+  // Also what fits no other worker.
+  const chooser = new Chooser(turn, new Set(cluster.lanes.all()));
+  const room = worker.bar === undefined ? most : 0;
   while (claimed.length < room) {
-    const task = takeNext(turn, cluster.sources);
+    const task = chooser.takeFor(worker, 0);
     if (task === undefined) break;
-    if (cluster.avoided.get(task) === worker.id) aside.push(task);
-    else claimed.push(take(turn, worker, task));
+    claimed.push(take(turn, worker, task));
   }
-  for (const task of aside) cluster.makeReady(task);
+  chooser.putBack();
   return claimed;
 }
 
@@ -67,12 +85,18 @@ function take(turn: Turn, worker: WorkerRecord, task: TaskId): AttemptId {
   return attempt;
 }
 
-function mustHaveRoom({ id, bar, attempts, slots }: WorkerRecord): void {
+function mustHaveRoom(worker: WorkerRecord): void {
+  const { id, bar, load, room } = worker;
   const name = printWorker(id);
   if (bar !== undefined) throw new DroverError('worker-barred', `${name} gets no tasks: it is ${bar.kind}, ${bar.why}`);
-  if (attempts.size < slots) return;
-  throw new DroverError('worker-full', `${name} has ${attempts.size} attempts and ${slots} slots`);
+  if (load.cpus >= room.cpus) throw full(worker);
 }
+
+const full = ({ id, attempts, slots }: WorkerRecord): DroverError =>
+  new DroverError(
+    'worker-full',
+    `${printWorker(id)} has ${attempts.size} attempts and ${slots} slots: there is no room`,
+  );
 
 /** Says who has it, so that a worker which lost the answer to its claim can tell that it is its own. */
 function notAvailable({ cluster }: Turn, task: TaskId, why: string): DroverError {
@@ -96,26 +120,29 @@ function holderOf({ tasks, attempts }: Cluster, task: TaskId) {
 }
 
 /** Workers claim what they see first: without this the list of what is ready would begin with what was claimed. */
-function dropTaken({ tasks }: Cluster, { ready }: WorkflowRecord): void {
-  for (let next = ready.peek(); next !== undefined && tasks.state(taskId(next)) !== 'queued'; next = ready.peek()) {
-    ready.pop();
+function dropTaken({ tasks }: Cluster, queue: ReadyQueue | undefined): void {
+  if (queue === undefined) return;
+  for (let next = queue.peek(); next !== undefined && tasks.state(taskId(next)) !== 'queued'; next = queue.peek()) {
+    queue.pop();
   }
 }
 
 /** Whether somebody may claim something now; stale entries may make it true for a moment. */
-export const hasClaimable = ({ sources }: Cluster): boolean => sources.size > 0;
+export const hasClaimable = ({ lanes }: Cluster): boolean => !lanes.isEmpty;
 
-/** Tasks that could be claimed, about in the scheduler's order within each workflow; a reader's view, which changes nothing. */
-export function* availableTasks({ sources, tasks }: Cluster, now: number): Generator<TaskId> {
-  for (const workflow of sources.members()) {
-    if (!workflow.launches) continue;
-    const seen = new Set<number>();
-    for (const id of workflow.ready.values()) {
-      const task = taskId(id);
-      const isFree = tasks.state(task) === 'queued' && !tasks.isHeld(task) && tasks.notBefore(task) <= now;
-      if (!isFree || tasks.until(task) < now || seen.has(id)) continue;
-      seen.add(id);
-      yield task;
+/** Tasks that could be claimed, about in the scheduler's order within each need; a reader's view, which changes nothing. */
+export function* availableTasks({ lanes, tasks }: Cluster, now: number): Generator<TaskId> {
+  const seen = new Set<number>();
+  for (const { turns, number } of lanes.all()) {
+    for (const workflow of turns.members()) {
+      if (!workflow.launches) continue;
+      for (const id of workflow.ready.queue(number)?.values() ?? []) {
+        const task = taskId(id);
+        const isFree = tasks.state(task) === 'queued' && !tasks.isHeld(task) && tasks.notBefore(task) <= now;
+        if (!isFree || tasks.until(task) < now || seen.has(id)) continue;
+        seen.add(id);
+        yield task;
+      }
     }
   }
 }

@@ -63,7 +63,7 @@ describe('launching', () => {
     expect([bench.launched(workflow), bench.cluster.vacant.size]).toEqual([6, 0]);
     bench.finish(workflow);
     bench.launch();
-    expect(bench.cluster.sources.size).toBe(0);
+    expect(bench.cluster.lanes.isEmpty).toBe(true);
     expect(bench.cluster.vacant.size).toBe(6);
   });
 });

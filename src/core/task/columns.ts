@@ -4,8 +4,8 @@
  * Does not own: commands, environments, names (they stay in the store), edges, attempts.
  */
 import { type AttemptId, attemptId, type TaskId, type WorkflowId, workflowId } from '../../model/ids.ts';
-import { priorityMax } from '../../model/limits.ts';
-import type { Exhaustible } from '../../model/need.ts';
+import { budgetDefaults, priorityMax } from '../../model/limits.ts';
+import { type Exhaustible, exhaustibles } from '../../model/need.ts';
 import {
   type CancelReason,
   type Cause,
@@ -30,6 +30,8 @@ export const maskOf = (states: Iterable<TaskState>): StateMask => {
 
 const heldBit = 4;
 const kindBits = 3;
+/** The reason of a triage is the code of its cause, and that of a resource times this. */
+const resourceStep = 16;
 
 /** A task's changeable part as the store keeps it. `reason` is the code of a cause or reason in its state's list. */
 export interface TaskRow {
@@ -53,6 +55,7 @@ export class TaskColumns {
   /** Above the lowest. */
   readonly #priority = new Shorts();
   readonly #maxAttempts = new Shorts();
+  readonly #maxResourceRetries = new Bytes();
   readonly #used = { attempts: new Shorts(), resources: new Bytes(), lost: new Bytes(), 'never-started': new Bytes() };
   readonly #attemptNumber = new Integers();
   readonly #lastAttempt = new Times();
@@ -70,7 +73,7 @@ export class TaskColumns {
     return this.#size;
   }
 
-  add(task: TaskId, workflow: WorkflowId, index: number, seed: TaskSeed, maxAttempts: number, need: number): void {
+  add(task: TaskId, workflow: WorkflowId, index: number, seed: TaskSeed, rules: WorkflowRules, need: number): void {
     this.#size = Math.max(this.#size, task);
     this.#workflow.set(task, workflow);
     this.#index.set(task, index);
@@ -80,7 +83,9 @@ export class TaskColumns {
     this.#reason.set(task, 0);
     this.#flags.set(task, taskKinds.indexOf(seed.kind) | (seed.held ? heldBit : 0));
     this.#setPriority(task, seed.priority ?? 0);
-    this.#maxAttempts.set(task, seed.maxAttempts ?? maxAttempts);
+    this.#maxAttempts.set(task, seed.maxAttempts ?? rules.maxAttempts);
+    const resourceRetries = seed.maxResourceRetries ?? rules.maxResourceRetries ?? budgetDefaults.resources;
+    this.#maxResourceRetries.set(task, resourceRetries);
     for (const cause of causes) this.#used[cause].set(task, 0);
     this.#attemptNumber.set(task, 0);
     this.#lastAttempt.set(task, 0);
@@ -154,6 +159,10 @@ export class TaskColumns {
     return this.#need.get(task);
   }
 
+  setNeed(task: TaskId, need: number): void {
+    this.#need.set(task, need);
+  }
+
   pending(task: TaskId): number {
     return this.#pending.get(task);
   }
@@ -203,6 +212,7 @@ export class TaskColumns {
       pending: this.pending(task),
       used: this.#usedBy(task),
       maxAttempts: this.#maxAttempts.get(task),
+      maxResourceRetries: this.#maxResourceRetries.get(task),
       adjusts,
       onLost,
       until: this.until(task),
@@ -215,7 +225,9 @@ export class TaskColumns {
       case 'queued':
         return { ...facts, state, notBefore: this.notBefore(task) };
       case 'triaging':
-        return { ...facts, state, cause: causes[reason] as Cause };
+        return { ...facts, state, ...triageOf(reason) };
+      case 'adjusting':
+        return { ...facts, state, resource: exhaustibles[reason] as Exhaustible };
       case 'cancelling':
       case 'cancelled':
         return { ...facts, state, reason: cancelReasons[reason] as (typeof cancelReasons)[number] };
@@ -279,10 +291,18 @@ export class TaskColumns {
   }
 }
 
+function triageOf(reason: number): { readonly cause: Cause; readonly resource?: Exhaustible } {
+  const cause = causes[reason % resourceStep] as Cause;
+  if (cause !== 'resources') return { cause };
+  return { cause, resource: exhaustibles[Math.floor(reason / resourceStep)] as Exhaustible };
+}
+
 function reasonCode(move: Extract<TaskEvent, { type: 'moved' }>['move']): number {
   switch (move.to) {
     case 'triaging':
-      return causes.indexOf(move.cause);
+      return causes.indexOf(move.cause) + resourceStep * exhaustibles.indexOf(move.resource ?? 'memory');
+    case 'adjusting':
+      return exhaustibles.indexOf(move.resource);
     case 'cancelling':
     case 'cancelled':
       return cancelReasons.indexOf(move.reason);

@@ -25,6 +25,7 @@ const facts = {
   pending: 0,
   used: { attempts: 0, resources: 0, lost: 0, 'never-started': 0 },
   maxAttempts: 3,
+  maxResourceRetries: 5,
   adjusts: exhaustibles,
   onLost: 'requeue' as LossPolicy,
   until: Number.POSITIVE_INFINITY,
@@ -51,6 +52,8 @@ function viewsIn(state: TaskState): TaskView[] {
         return [0, 1_000_000].map((notBefore) => ({ ...variant, state, notBefore }));
       case 'triaging':
         return causes.map((cause) => ({ ...variant, state, cause }));
+      case 'adjusting':
+        return exhaustibles.map((resource) => ({ ...variant, state, resource }));
       case 'cancelling':
         return [{ ...variant, state, reason: 'user' }];
       case 'cancelled':

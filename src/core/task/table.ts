@@ -8,7 +8,7 @@
 import type { Cause, Role, TaskState } from '../../model/states.ts';
 import { type BadOutcome, causeOf, isUncharged } from '../attempt/outcome.ts';
 import { accept, type Cell, type Decision, ignore, ignored, refused, reject, type Table } from '../machine.ts';
-import { backoff, isSpent, reasonOfCause } from './budget.ts';
+import { isSpent, nextStart, reasonOfCause } from './budget.ts';
 import type { TaskCommand, TaskEvent, TaskMove, TaskView } from './view.ts';
 
 type Of<C extends TaskCommand['type']> = Extract<TaskCommand, { readonly type: C }>;
@@ -84,6 +84,12 @@ const started = cell(['operator'], ['running'], (view: In<'launched'>, command: 
   return accept(moved({ to: 'running', attempt: view.lastAttempt, number: command.number }));
 });
 
+function toTriage(outcome: BadOutcome, view: TaskView): TaskMove {
+  const cause = causeOf(outcome, view.adjusts);
+  const isShort = cause === 'resources' && outcome.kind === 'resource';
+  return { to: 'triaging', cause, ...(isShort ? { resource: outcome.resource } : {}) };
+}
+
 const ended = cell(
   ['operator', 'controller'],
   ['done', 'queued', 'triaging'],
@@ -91,7 +97,7 @@ const ended = cell(
     if (number !== view.attemptNumber) return ignore('another attempt');
     if (outcome.kind === 'succeeded') return accept(moved({ to: 'done' }));
     if (isUncharged(outcome)) return accept(moved({ to: 'queued', notBefore: 0 }));
-    return accept(moved({ to: 'triaging', cause: causeOf(outcome as BadOutcome, view.adjusts) }));
+    return accept(moved(toTriage(outcome as BadOutcome, view)));
   },
 );
 
@@ -130,13 +136,13 @@ const triaged = cell(
   ['controller'],
   ['queued', 'adjusting', 'failed'],
   (view: In<'triaging'>, { now, fatal }: Of<'triage'>) => {
-    const { cause } = view;
+    const { cause, resource = 'memory' } = view;
     const charge = { charge: cause };
     if (fatal || isSpent(view, cause)) return accept(moved({ to: 'failed', reason: reasonOfCause[cause] }, charge));
     if (view.until < now) return accept(moved({ to: 'failed', reason: 'deadline' }, charge));
     if (cause === 'lost' && view.onLost !== 'requeue') return onLoss(view, charge);
-    if (cause === 'resources') return accept(moved({ to: 'adjusting' }, charge));
-    return accept(moved({ to: 'queued', notBefore: now + backoff(view, cause) }, charge));
+    if (cause === 'resources') return accept(moved({ to: 'adjusting', resource }, charge));
+    return accept(moved({ to: 'queued', notBefore: nextStart(view, cause, now) }, charge));
   },
 );
 
@@ -148,7 +154,7 @@ const onLoss = (view: In<'triaging'>, charge: { readonly charge: Cause }): Decis
 
 const adjusted = cell(['controller'], ['queued', 'failed'], (view: In<'adjusting'>, { now, possible }: Of<'adjust'>) =>
   possible
-    ? accept(moved({ to: 'queued', notBefore: now + backoff(view, 'resources') }))
+    ? accept(moved({ to: 'queued', notBefore: nextStart(view, 'resources', now) }))
     : accept(moved({ to: 'failed', reason: 'resources' })),
 );
 

@@ -22,6 +22,8 @@ interface TaskFacts {
   readonly pending: number;
   readonly used: Used;
   readonly maxAttempts: number;
+  /** How often a resource that it ran out of may be raised. */
+  readonly maxResourceRetries: number;
   /** Resources that it asked for a certain amount of: running out of one raises it. */
   readonly adjusts: readonly Exhaustible[];
   readonly onLost: LossPolicy;
@@ -38,8 +40,13 @@ export type TaskView =
   | (TaskFacts & { readonly state: 'queued'; readonly notBefore: number })
   | (TaskFacts & { readonly state: 'launched' })
   | (TaskFacts & { readonly state: 'running' })
-  | (TaskFacts & { readonly state: 'triaging'; readonly cause: Cause })
-  | (TaskFacts & { readonly state: 'adjusting' })
+  | (TaskFacts & {
+      readonly state: 'triaging';
+      readonly cause: Cause;
+      /** Which one it ran out of, where that is the cause. */
+      readonly resource?: Exhaustible;
+    })
+  | (TaskFacts & { readonly state: 'adjusting'; readonly resource: Exhaustible })
   | (TaskFacts & { readonly state: 'cancelling'; readonly reason: CancelReason })
   | (TaskFacts & { readonly state: 'done' })
   | (TaskFacts & { readonly state: 'failed'; readonly reason: FailReason })
@@ -82,8 +89,8 @@ export type TaskMove =
   | { readonly to: 'waiting' }
   | { readonly to: 'queued'; readonly notBefore: number }
   | { readonly to: 'launched' | 'running'; readonly attempt: AttemptId; readonly number: number }
-  | { readonly to: 'triaging'; readonly cause: Cause }
-  | { readonly to: 'adjusting' }
+  | { readonly to: 'triaging'; readonly cause: Cause; readonly resource?: Exhaustible }
+  | { readonly to: 'adjusting'; readonly resource: Exhaustible }
   | { readonly to: 'cancelling'; readonly reason: CancelReason }
   | { readonly to: 'done' }
   | { readonly to: 'failed'; readonly reason: FailReason }

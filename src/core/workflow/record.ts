@@ -3,13 +3,14 @@
  * 1. `counts` sum up to `size`. 2. `live` counts the tasks that a worker holds. 3. `ready` has every queued command of
  * the workflow that is not held and whose time has come, and maybe entries that no longer are: a taker checks.
  */
+import { type Concurrency, groupLimits } from '../../model/concurrency.ts';
 import { assert } from '../../model/errors.ts';
 import { type TaskId, taskId, type WorkflowId } from '../../model/ids.ts';
 import { type HaltMode, type TaskState, taskStates, type WorkflowState } from '../../model/states.ts';
 import type { Range, WorkflowRules } from '../change.ts';
-import { AscendingQueue } from '../columns.ts';
 import type { StateMask } from '../task/state-blocks.ts';
 import type { TaskKind } from '../task/view.ts';
+import { ReadyTasks } from './ready-tasks.ts';
 import type { Stop, WorkflowView } from './table.ts';
 
 /** Tasks of consecutive ids and indices; a submission adds one, or lengthens the last. */
@@ -30,6 +31,7 @@ export interface WorkflowRow {
   readonly createdAt: number;
   readonly startedAt: number;
   readonly endedAt: number;
+  readonly concurrency: Concurrency | undefined;
 }
 
 type CountsByState = Record<TaskState, number>;
@@ -57,10 +59,15 @@ export class WorkflowRecord {
   attemptsEnded = 0;
   /** How far a sweep (cancel all, retry all) has come; not durable, a sweep may safely start over. */
   sweptTo = 0;
-  readonly ready = new AscendingQueue();
+  /** By the groups of needs; as `concurrency` says. */
+  groupMax: ReadonlyMap<string, number> = new Map();
+  /** When it was last given its turn, counted in launches; not durable. */
+  servedAt = 0;
+  readonly ready = new ReadyTasks();
   readonly #counts = noCounts();
   readonly #joins = noCounts();
   readonly #extents: Extent[] = [];
+  #concurrency: Concurrency | undefined;
 
   constructor(id: WorkflowId, rules: WorkflowRules, at: number) {
     this.id = id;
@@ -68,6 +75,17 @@ export class WorkflowRecord {
     this.open = rules.open;
     this.createdAt = at;
     this.touchedAt = at;
+    this.concurrency = rules.concurrency;
+  }
+
+  /** How many of its tasks may be with a worker. */
+  get concurrency(): Concurrency | undefined {
+    return this.#concurrency;
+  }
+
+  set concurrency(concurrency: Concurrency | undefined) {
+    this.#concurrency = concurrency;
+    this.groupMax = groupLimits(concurrency ?? {});
   }
 
   get size(): number {
@@ -155,13 +173,13 @@ export class WorkflowRecord {
   }
 
   row(): WorkflowRow {
-    const { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt } = this;
-    return { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt };
+    const { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt, concurrency } = this;
+    return { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt, concurrency };
   }
 
   static load(row: WorkflowRow): WorkflowRecord {
     const record = new WorkflowRecord(row.id, row.rules, row.createdAt);
-    const { state, open, stop, haltMode, run, startedAt, endedAt } = row;
-    return Object.assign(record, { state, open, stop, haltMode, run, startedAt, endedAt });
+    const { state, open, stop, haltMode, run, startedAt, endedAt, concurrency } = row;
+    return Object.assign(record, { state, open, stop, haltMode, run, startedAt, endedAt, concurrency });
   }
 }

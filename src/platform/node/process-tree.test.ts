@@ -53,7 +53,7 @@ describe('a process tree', () => {
   it('is empty for a process that is gone', () => {
     expect(descendants(2 ** 22 + 1)).toEqual([]);
     expect(readStat(2 ** 22 + 1)).toBeUndefined();
-    expect(readMemory([2 ** 22 + 1])).toEqual({ rssBytes: 0, largestPeakBytes: 0 });
+    expect(readMemory([2 ** 22 + 1])).toEqual({ rssBytes: 0, largestPeakBytes: 0, takenBytes: 0 });
   });
 
   it('is killed below its root, which lives on', async () => {

@@ -19,7 +19,15 @@ export type ProcessStat = {
   readonly environment: { readonly start: number; readonly end: number };
 };
 
-export type TreeMemory = { readonly rssBytes: number; readonly largestPeakBytes: number };
+export type TreeMemory = {
+  readonly rssBytes: number;
+  readonly largestPeakBytes: number;
+  /**
+   * What they take from the machine, at most: their own pages, swapped out or not, and the largest share of shared memory.
+   * Pages that a parent and its children share since a fork are counted for each.
+   */
+  readonly takenBytes: number;
+};
 
 /** Time after which a kill that has not emptied the tree gives up: what is left is not killable (state D). */
 export const KILL_TREE_MS_MAX = 500;
@@ -91,17 +99,34 @@ export function descendants(root: number): number[] {
   return found;
 }
 
-/** Sum of resident memory, and the highest peak of any single process. */
 export function readMemory(pids: readonly number[]): TreeMemory {
   let rssBytes = 0;
   let largestPeakBytes = 0;
+  let ownBytes = 0;
+  let sharedBytes = 0;
   for (const pid of pids) {
     const status = readProc(`/proc/${pid}/status`)?.toString('latin1');
     if (!status) continue;
     rssBytes += kibibytes(status, 'VmRSS:') * 1024;
     largestPeakBytes = Math.max(largestPeakBytes, kibibytes(status, 'VmHWM:') * 1024);
+    ownBytes += (kibibytes(status, 'RssAnon:') + kibibytes(status, 'VmSwap:')) * 1024;
+    sharedBytes = Math.max(sharedBytes, kibibytes(status, 'RssShmem:') * 1024);
   }
-  return { rssBytes, largestPeakBytes };
+  return { rssBytes, largestPeakBytes, takenBytes: ownBytes + sharedBytes };
+}
+
+/**
+ * The same with each page counted once, among those who share it. Takes about a millisecond for each gigabyte. Of a
+ * process that can't be looked into, nothing.
+ */
+export function readProportionalMemory(pids: readonly number[]): number {
+  let bytes = 0;
+  for (const pid of pids) {
+    const rollup = readProc(`/proc/${pid}/smaps_rollup`)?.toString('latin1');
+    if (!rollup) continue;
+    for (const field of ['Pss_Anon:', 'Pss_Shmem:', 'SwapPss:']) bytes += kibibytes(rollup, field) * 1024;
+  }
+  return bytes;
 }
 
 /** false when the process is gone or is not ours to signal. */

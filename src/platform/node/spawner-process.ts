@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { decodeFrame, encodeFrame, type FromSpawner, LineSplitter, type ToSpawner } from '../../protocol/spawner.ts';
 import { uptimeMs } from './clock.ts';
 import type { Libc } from './libc.ts';
+import type { CgroupPlace } from './memory-cgroup.ts';
 import { killTree } from './process-tree.ts';
 
 export interface SpawnerProcessOptions {
@@ -15,6 +16,8 @@ export interface SpawnerProcessOptions {
   readonly lockFd: number | undefined;
   /** Pids of the spawners of this worker: when one dies, what it ran is killed, and not the others. */
   readonly siblings: Set<number>;
+  /** Where the cgroups of tasks may be made. */
+  readonly cgroups?: CgroupPlace | undefined;
 }
 
 export interface SpawnerProcessListener {
@@ -26,9 +29,10 @@ export class SpawnerProcess {
   readonly #child: ChildProcess;
   readonly #gone: Promise<void>;
 
-  constructor({ script, libc, lockFd, siblings }: SpawnerProcessOptions, listener: SpawnerProcessListener) {
+  constructor({ script, libc, lockFd, siblings, cgroups }: SpawnerProcessOptions, listener: SpawnerProcessListener) {
     const flags = process.execArgv.filter((flag) => !flag.startsWith('--inspect'));
-    this.#child = spawn(process.execPath, [...flags, script], {
+    const options = cgroups === undefined ? [] : [`--cgroups=${cgroups.version}:${cgroups.path}`];
+    this.#child = spawn(process.execPath, [...flags, script, ...options], {
       stdio: ['pipe', 'pipe', 'inherit', ...(lockFd === undefined ? [] : [lockFd])],
     });
     siblings.add(this.#child.pid ?? 0);

@@ -81,6 +81,9 @@ export const workerFields = [
   field('shard', 'text', 'its name beyond restarts', 'shard~gpu'),
   words('bar', ['drained', 'stopping', 'quarantined'], 'why it gets no tasks', 'bar=quarantined'),
   field('slots', 'integer', 'how many tasks it runs at a time', 'slots>=16'),
+  field('queue', 'text', 'whose tasks it gets', 'queue=big'),
+  field('memory', 'bytes', 'memory for its tasks', 'memory>=64GB'),
+  field('gpus', 'integer', 'how many GPUs it has', 'gpus>0'),
   field('attempts', 'integer', 'how many it has', 'attempts=0'),
   field('joinedAt', 'time', 'when it came', 'joinedAt>-1h'),
 ] as const satisfies FieldTable;

@@ -12,10 +12,13 @@ import { assert } from '../../model/errors.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import { outputStreams, usageMetrics } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
+import { type AdjustmentRow, adjustmentsIn } from '../adjustment-row.ts';
 import type { AnswerRow } from '../answer-row.ts';
+import type { LimitRow } from '../limit-row.ts';
 import type {
   Batch,
   EdgeRow,
+  GroupingRow,
   HistoryEntry,
   OutputPiece,
   SeedRun,
@@ -47,6 +50,12 @@ interface Content {
   /** By attempt and metric. */
   readonly samples: Map<string, NumberedSample[]>;
   readonly history: HistoryEntry[];
+  /** When the tasks of each run were added. */
+  readonly addedAt: number[];
+  /** By task and number. */
+  readonly adjustments: Map<string, AdjustmentRow>;
+  readonly groupings: GroupingRow[];
+  readonly limits: Map<string, number>;
   readonly tokens: Map<number, TokenRow>;
   readonly answers: Map<number, AnswerRow>;
   generation: string;
@@ -66,6 +75,10 @@ export class MemoryDisk {
     output: new Map(),
     samples: new Map(),
     history: [],
+    addedAt: [],
+    adjustments: new Map(),
+    groupings: [],
+    limits: new Map(),
     tokens: new Map(),
     answers: new Map(),
   };
@@ -131,6 +144,30 @@ class MemoryStore implements Store {
 
   taskRows(): AsyncIterable<readonly TaskRow[]> {
     return chunks(byId(this.#content.tasks));
+  }
+
+  adjustmentRows(): AsyncIterable<readonly AdjustmentRow[]> {
+    const rows = [...this.#content.adjustments.values()];
+    return chunks(rows.sort((a, b) => a.task - b.task || a.number - b.number));
+  }
+
+  groupingRows(): AsyncIterable<readonly GroupingRow[]> {
+    return chunks(this.#content.groupings);
+  }
+
+  async limitRows(): Promise<LimitRow[]> {
+    const rows = [...this.#content.limits].map(([name, max]) => ({ name, max }));
+    return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async addedAt(task: TaskId): Promise<number> {
+    const { runs, addedAt } = this.#content;
+    return addedAt[runs.findLastIndex(({ first }) => first <= task)] ?? 0;
+  }
+
+  async adjustmentsOf(tasks: readonly TaskId[]): Promise<AdjustmentRow[]> {
+    const rows = [...this.#content.adjustments.values()].sort((a, b) => a.number - b.number);
+    return tasks.flatMap((task) => rows.filter((row) => row.task === task));
   }
 
   openAttempts(): AsyncIterable<readonly AttemptRow[]> {
@@ -243,8 +280,9 @@ class MemoryStore implements Store {
     for (const row of rows.workers) content.workers.set(row.id, row);
     for (const piece of output) content.output.set(`${piece.attempt} ${piece.stream} ${piece.offset}`, piece);
     for (const sample of samples) this.#takeSample(sample);
+    for (const row of adjustmentsIn(changes, at)) content.adjustments.set(`${row.task} ${row.number}`, row);
     for (const change of changes) {
-      this.#takeStructure(change);
+      this.#takeStructure(change, at);
       content.history.push({ seq: content.history.length + 1, at, change });
     }
   }
@@ -261,12 +299,16 @@ class MemoryStore implements Store {
     this.#content.samples.set(key, [...kept.filter(isKept), { number, sample }]);
   }
 
-  #takeStructure(change: Change): void {
-    const { runs, edges } = this.#content;
+  #takeStructure(change: Change, at: number): void {
+    const { runs, addedAt, edges, groupings, limits } = this.#content;
     if (change.type === 'tasks-added' && change.seeds.length > 0) {
       const { type: _, ...run } = change;
       runs.push(run);
+      addedAt.push(at);
     }
+    if (change.type === 'tasks-grouped') groupings.push({ group: change.group, tasks: change.tasks });
+    if (change.type === 'limit-set' && change.max !== undefined) limits.set(change.name, change.max);
+    else if (change.type === 'limit-set') limits.delete(change.name);
     if (change.type === 'edges-added') edges.push({ type: 'added', edges: change.edges });
     if (change.type === 'edge-removed') edges.push({ ...change, type: 'removed' });
   }

@@ -91,6 +91,22 @@ export const migrations: readonly string[] = [
   `,
   // Many edges in one row, whose own columns then say nothing.
   'ALTER TABLE edge ADD COLUMN pack BLOB',
+  // What a worker has besides slots, as JSON; nothing for one that says nothing.
+  'ALTER TABLE worker ADD COLUMN capacity TEXT',
+  `
+  -- When tasks were added; 0 where that was before it was kept.
+  ALTER TABLE run ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
+  -- How many tasks of a workflow run at a time, as JSON.
+  ALTER TABLE workflow ADD COLUMN concurrency TEXT;
+  CREATE TABLE cluster_limit (name TEXT PRIMARY KEY, max REAL NOT NULL) WITHOUT ROWID;
+  -- What tasks asked for after an attempt ran out of a resource. One that was refused gives way to the next.
+  CREATE TABLE adjustment (
+    task INTEGER NOT NULL, number INTEGER NOT NULL, need TEXT NOT NULL, resource INTEGER NOT NULL, why TEXT NOT NULL,
+    attempt INTEGER NOT NULL, refused INTEGER NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (task, number)
+  ) WITHOUT ROWID;
+  -- Tasks that came into a group after they were added, as JSON.
+  CREATE TABLE grouping (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tasks TEXT NOT NULL);
+  `,
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

@@ -11,18 +11,31 @@ import { assert } from '../../model/errors.ts';
 import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import { outcomeKinds } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
+import type { AdjustmentRow } from '../adjustment-row.ts';
 import type { AnswerRow } from '../answer-row.ts';
 import { entriesOf, type HistoryPage } from '../history.ts';
+import type { LimitRow } from '../limit-row.ts';
 import { decodeSeeds } from '../seeds.ts';
-import type { EdgeRow, HistoryEntry, OutputPiece, Reader, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
+import type {
+  EdgeRow,
+  GroupingRow,
+  HistoryEntry,
+  OutputPiece,
+  Reader,
+  SeedRun,
+  TaskDefinition,
+  UsageSample,
+} from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
 import { storeFailure } from './failure.ts';
 import {
+  adjustmentRow,
   answerRow,
   attemptRow,
   type Columns,
   definitionRow,
   edgesOf,
+  groupingRow,
   outputPiece,
   seedRun,
   taskRow,
@@ -89,6 +102,25 @@ export class SqliteReader implements Reader {
     return this.#chunks('worker', 'id', workerRow);
   }
 
+  async *adjustmentRows(): AsyncIterable<readonly AdjustmentRow[]> {
+    const sql = 'SELECT * FROM adjustment WHERE (task, number) > (?, ?) ORDER BY task, number LIMIT ?';
+    for (let last = { task: 0, number: 0 }; ; ) {
+      const rows = this.#all(sql, last.task, last.number, chunkRows).map(adjustmentRow);
+      if (rows.length > 0) yield rows;
+      if (rows.length < chunkRows) return;
+      last = rows.at(-1) ?? last;
+    }
+  }
+
+  groupingRows(): AsyncIterable<readonly GroupingRow[]> {
+    return this.#chunks('grouping', 'id', groupingRow, chunkRuns);
+  }
+
+  async limitRows(): Promise<LimitRow[]> {
+    const rows = this.#all('SELECT name, max FROM cluster_limit ORDER BY name') as [string, number][];
+    return rows.map(([name, max]) => ({ name, max }));
+  }
+
   /**
    * By way of the tasks: an attempt that has not ended is its task's last one. That takes 0.15 s for a million tasks
    * that ran in order and 1 s for any order, once; an index would cost every attempt twice.
@@ -130,6 +162,16 @@ export class SqliteReader implements Reader {
       }),
     );
     return found;
+  }
+
+  async addedAt(task: TaskId): Promise<number> {
+    const row = this.#get('SELECT at FROM run WHERE first <= ? ORDER BY first DESC LIMIT 1', task);
+    return (row?.[0] ?? 0) as number;
+  }
+
+  async adjustmentsOf(tasks: readonly TaskId[]): Promise<AdjustmentRow[]> {
+    const sql = 'SELECT * FROM adjustment WHERE task = ? ORDER BY number';
+    return tasks.flatMap((task) => this.#all(sql, task).map(adjustmentRow));
   }
 
   async attempts(ids: readonly AttemptId[]): Promise<(AttemptRow | undefined)[]> {

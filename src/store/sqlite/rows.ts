@@ -5,7 +5,9 @@ import type { Usage } from '../../core/change.ts';
 import type { TaskRow } from '../../core/task/columns.ts';
 import type { WorkerRow } from '../../core/worker.ts';
 import type { WorkflowRow } from '../../core/workflow/record.ts';
+import { type Capacity, isSameCapacity, plainCapacity } from '../../model/capacity.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../../model/ids.ts';
+import { exhaustibles } from '../../model/need.ts';
 import {
   edgeKinds,
   haltModes,
@@ -21,9 +23,10 @@ import {
   workflowStates,
 } from '../../model/states.ts';
 import type { TaskSpec } from '../../protocol/spec.ts';
+import type { AdjustmentRow } from '../adjustment-row.ts';
 import type { AnswerRow } from '../answer-row.ts';
 import { decodeSeeds } from '../seeds.ts';
-import type { EdgeRow, OutputPiece, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
+import type { EdgeRow, GroupingRow, OutputPiece, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
 
 import { unpackEdges } from './edge-packs.ts';
@@ -38,17 +41,18 @@ const codeOf = <Name extends string>(names: readonly Name[], name: Name): number
 const taskStateCodes = Object.fromEntries(taskStates.map((state, code) => [state, code])) as Record<TaskState, number>;
 
 export function workflowValues(row: WorkflowRow, into: Values): void {
-  const { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt } = row;
+  const { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt, concurrency } = row;
   const mode = haltMode === undefined ? null : codeOf(haltModes, haltMode);
   const stateCode = codeOf(workflowStates, state);
   into.push(id, JSON.stringify(rules), stateCode, Number(open), stop ?? null, mode, run, createdAt, startedAt, endedAt);
+  into.push(concurrency === undefined ? null : JSON.stringify(concurrency));
 }
 
 export function workflowRow(columns: Columns): WorkflowRow {
-  const [id, rules, state, open, stop, mode, run, createdAt, startedAt, endedAt] = columns as [
+  const [id, rules, state, open, stop, mode, run, createdAt, startedAt, endedAt, concurrency] = columns as [
     ...[id: WorkflowId, rules: string, state: number, open: number],
     ...[stop: WorkflowRow['stop'] | null, mode: number | null, run: number],
-    ...[createdAt: number, startedAt: number, endedAt: number],
+    ...[createdAt: number, startedAt: number, endedAt: number, concurrency: string | null],
   ];
   return {
     id,
@@ -61,6 +65,7 @@ export function workflowRow(columns: Columns): WorkflowRow {
     createdAt,
     startedAt,
     endedAt,
+    concurrency: concurrency === null ? undefined : (JSON.parse(concurrency) as WorkflowRow['concurrency']),
   };
 }
 
@@ -136,30 +141,25 @@ const usageOf = (wallMs: number, cpuMs: number, peakBytes: number | null): Usage
 
 export function workerValues(row: WorkerRow, into: Values): void {
   const { id, kind, owner, shard, lock, instance, host, slots, state, joinedAt, goneFor, bar, silenceMs } = row;
+  const capacity = isSameCapacity(row.capacity, plainCapacity) ? null : JSON.stringify(row.capacity);
   const barred = bar === undefined ? null : JSON.stringify(bar);
   const code = codeOf(workerStates, state);
   into.push(id, shard, lock, instance, host, slots, code, joinedAt, goneFor ?? null, barred, silenceMs);
-  into.push(codeOf(workerKinds, kind), owner ?? null);
+  into.push(codeOf(workerKinds, kind), owner ?? null, capacity);
 }
 
 export function workerRow(columns: Columns): WorkerRow {
-  const [id, shard, lock, instance, host, slots, stateCode, joinedAt, goneFor, barred, silenceMs, kindCode, owner] =
-    columns as [
-      ...[id: WorkerId, shard: string, lock: string, instance: string, host: string],
-      ...[
-        slots: number,
-        state: number,
-        joinedAt: number,
-        goneFor: string | null,
-        bar: string | null,
-        silenceMs: number,
-      ],
-      ...[kind: number, owner: string | null],
-    ];
+  const [id, shard, lock, instance, host, slots, stateCode, joinedAt, ...rest] = columns as [
+    ...[id: WorkerId, shard: string, lock: string, instance: string, host: string],
+    ...[slots: number, state: number, joinedAt: number, goneFor: string | null, bar: string | null],
+    ...[silenceMs: number, kind: number, owner: string | null, capacity: string | null],
+  ];
+  const [goneFor, barred, silenceMs, kindCode, owner, known] = rest;
   const state = workerStates[stateCode] as WorkerRow['state'];
   const kind = workerKinds[kindCode] as WorkerRow['kind'];
   const bar = barred === null ? undefined : (JSON.parse(barred) as WorkerRow['bar']);
-  const facts = { id, kind, owner: owner ?? undefined, shard, lock, instance, host, slots, state, joinedAt };
+  const capacity = known === null ? plainCapacity : (JSON.parse(known) as Capacity);
+  const facts = { id, kind, owner: owner ?? undefined, shard, lock, instance, host, slots, capacity, state, joinedAt };
   return { ...facts, goneFor: goneFor ?? undefined, bar, silenceMs };
 }
 
@@ -246,6 +246,25 @@ export function answerValues({ id, key, digest, at, reply }: AnswerRow, into: Va
 export function answerRow(columns: Columns): AnswerRow {
   const [id, key, digest, at, reply] = columns as [number, string, string, number, string];
   return { id, key, digest, at, reply };
+}
+
+export function adjustmentValues(row: AdjustmentRow, into: Values): void {
+  const { task, number, need, resource, why, attempt, isRefused, at } = row;
+  into.push(task, number, JSON.stringify(need), codeOf(exhaustibles, resource), why, attempt, Number(isRefused), at);
+}
+
+export function adjustmentRow(columns: Columns): AdjustmentRow {
+  const [task, number, need, resource, why, attempt, refused, at] = columns as [
+    ...[task: TaskId, number: number, need: string, resource: number, why: string],
+    ...[attempt: AttemptId, refused: number, at: number],
+  ];
+  const facts = { task, number, need: JSON.parse(need) as AdjustmentRow['need'], why, attempt, at };
+  return { ...facts, resource: exhaustibles[resource] as AdjustmentRow['resource'], isRefused: refused === 1 };
+}
+
+export function groupingRow(columns: Columns): GroupingRow {
+  const [, group, tasks] = columns as [number, string, string];
+  return { group, tasks: JSON.parse(tasks) as GroupingRow['tasks'] };
 }
 
 export const metricCode = (metric: UsageMetric): number => codeOf(usageMetrics, metric);

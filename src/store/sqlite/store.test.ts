@@ -14,6 +14,7 @@ import { openSqliteStore } from './store.ts';
 
 const committer = join(import.meta.dirname, 'fixtures', 'committer.ts');
 const tasksPerBatch = 20;
+const changesPerBatch = 2;
 
 let directory: string;
 let file: string;
@@ -44,8 +45,10 @@ async function linesOf(child: ChildProcess, onLine: (lines: readonly string[]) =
 /** How many batches of the committer there are; each must be there as a whole. */
 async function wholeBatches(at: string): Promise<number> {
   const store = openSqliteStore(at);
-  const count = (await store.history(0, Number.MAX_SAFE_INTEGER)).length;
-  let rows = 0;
+  const count = (await store.history(0, Number.MAX_SAFE_INTEGER)).length / changesPerBatch;
+  let [rows, adjustments] = [0, 0];
+  for await (const chunk of store.adjustmentRows()) adjustments += chunk.length;
+  expect(adjustments).toBe(count);
   for await (const chunk of store.taskRows()) rows += chunk.length;
   const ids = Array.from({ length: count * tasksPerBatch }, (_, offset) => taskId(offset + 1));
   expect(await store.definitions(ids)).toHaveLength(rows);

@@ -3,9 +3,9 @@
  * Owns: the numbering of history. Does not own: the connection.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Change } from '../../core/change.ts';
 import type { WorkflowId } from '../../model/ids.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
+import { adjustmentsIn } from '../adjustment-row.ts';
 import { pagesOf } from '../history.ts';
 import { encodeSeeds } from '../seeds.ts';
 import type { Batch, EdgeRow, OutputPiece, UsageSample } from '../store.ts';
@@ -13,6 +13,7 @@ import { strideAt, superfluousAt } from '../thinning.ts';
 import { Bulk } from './bulk.ts';
 import { packEdges, packEdgesMax } from './edge-packs.ts';
 import {
+  adjustmentValues,
   answerValues,
   attemptValues,
   definitionValues,
@@ -31,7 +32,10 @@ const statements = {
   outputFile: `INSERT INTO output_file VALUES (?, ?)
     ON CONFLICT (file) DO UPDATE SET length = max(length, excluded.length)`,
   spec: 'INSERT INTO workflow_spec VALUES (?, ?, ?)',
-  run: 'INSERT INTO run VALUES (?, ?, ?, ?)',
+  run: 'INSERT INTO run VALUES (?, ?, ?, ?, ?)',
+  grouping: 'INSERT INTO grouping (name, tasks) VALUES (?, ?)',
+  limit: 'INSERT OR REPLACE INTO cluster_limit VALUES (?, ?)',
+  limitGone: 'DELETE FROM cluster_limit WHERE name = ?',
   edges: 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, pack) VALUES (0, 0, 0, 0, ?)',
   history: 'INSERT INTO history VALUES (?, ?, ?, ?)',
   sampleNumber: 'SELECT max(number) AS last FROM usage_sample WHERE attempt = ? AND metric = ?',
@@ -47,10 +51,10 @@ type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
 
 /** Replacing is the fastest way to write a row of a table without indices, be it there or not. */
 const tablesOf = (database: DatabaseSync, texts: Texts) => ({
-  workflow: new Bulk(database, 'INSERT OR REPLACE INTO workflow', 10, workflowValues),
+  workflow: new Bulk(database, 'INSERT OR REPLACE INTO workflow', 11, workflowValues),
   task: new Bulk(database, 'INSERT OR REPLACE INTO task', 12, taskValues),
   attempt: new Bulk(database, 'INSERT OR REPLACE INTO attempt', 14, attemptValues),
-  worker: new Bulk(database, 'INSERT OR REPLACE INTO worker', 13, workerValues),
+  worker: new Bulk(database, 'INSERT OR REPLACE INTO worker', 14, workerValues),
   outputPiece: new Bulk(database, 'INSERT OR REPLACE INTO output_piece', 6, outputValues),
   definition: new Bulk(
     database,
@@ -59,6 +63,7 @@ const tablesOf = (database: DatabaseSync, texts: Texts) => ({
     definitionValues((command) => texts.ofCommand(command)),
   ),
   edge: new Bulk(database, 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind)', 5, edgeValues),
+  adjustment: new Bulk(database, 'INSERT OR REPLACE INTO adjustment', 8, adjustmentValues),
   token: new Bulk(database, 'INSERT OR REPLACE INTO token', 7, tokenValues),
   answer: new Bulk(database, 'INSERT INTO answer', 5, answerValues),
 });
@@ -84,7 +89,8 @@ export class SqliteWriter {
     transaction(this.#database, () => {
       const { workflow, task, attempt, worker, definition } = this.#tables;
       for (const { workflow: id, spec } of batch.specs) this.#writeSpec(id, spec);
-      this.#writeStructure(batch.changes);
+      this.#writeStructure(batch);
+      this.#writeResources(batch);
       definition.write(batch.definitions);
       workflow.write(batch.rows.workflows);
       task.write(batch.rows.tasks);
@@ -107,12 +113,12 @@ export class SqliteWriter {
   }
 
   /** What is added to and never changed has no rows but these. */
-  #writeStructure(changes: readonly Change[]): void {
+  #writeStructure({ changes, at: addedAt }: Batch): void {
     const edges: EdgeRow[] = [];
     for (const change of changes) {
       if (change.type === 'tasks-added' && change.seeds.length > 0) {
         const { workflow, first, firstIndex, seeds } = change;
-        this.#statements.run.run(first, workflow, firstIndex, encodeSeeds(seeds));
+        this.#statements.run.run(first, workflow, firstIndex, encodeSeeds(seeds), addedAt);
       } else if (change.type === 'edges-added') edges.push({ type: 'added', edges: change.edges });
       else if (change.type === 'edge-removed') {
         edges.push({ type: 'removed', parent: change.parent, child: change.child });
@@ -123,6 +129,18 @@ export class SqliteWriter {
       this.#statements.edges.run(packEdges(edges.slice(at, at + packEdgesMax)));
     }
     this.#tables.edge.write(edges.slice(at));
+  }
+
+  /** What tasks need beyond what they were added with, and what there is for all. */
+  #writeResources({ changes, at }: Batch): void {
+    const { grouping, limit, limitGone } = this.#statements;
+    for (const change of changes) {
+      if (change.type === 'tasks-grouped') grouping.run(change.group, JSON.stringify(change.tasks));
+      else if (change.type !== 'limit-set') continue;
+      else if (change.max === undefined) limitGone.run(change.name);
+      else limit.run(change.name, change.max);
+    }
+    this.#tables.adjustment.write(adjustmentsIn(changes, at));
   }
 
   /** Who may ask, and what was answered. */

@@ -1,5 +1,6 @@
 /** A real controller behind a real socket, and workers over HTTP that a test plays by hand, request by request. */
 import type { Timeouts } from '../../../src/model/timeouts.ts';
+import type { WorkflowSpec } from '../../../src/protocol/spec.ts';
 import type { TaskDetail } from '../../../src/protocol/views.ts';
 import { type Answer, type Call, callsTo } from '../../controller/http.ts';
 import { type InProcessController, newRemains, startController } from '../../controller/in-process.ts';
@@ -11,10 +12,9 @@ export const short: Timeouts = {
   ...{ checkIntervalMs: 20, loseAfterMs: 400, marginMs: 100, killGraceMs: 50 },
 };
 
-interface Shape {
+interface Shape extends Partial<WorkflowSpec> {
   /** Pairs of indices: the second is a continuation of the first. */
   readonly edges?: readonly (readonly [parent: number, child: number])[];
-  readonly maxAttempts?: number;
 }
 
 export class Bench {
@@ -33,6 +33,11 @@ export class Bench {
     this.call = callsTo(this.#controller.access);
   }
 
+  get access(): InProcessController['access'] {
+    if (this.#controller === undefined) throw new Error('it is not started');
+    return this.#controller.access;
+  }
+
   /** Requests with a new token of that role. */
   async callsAs(role: string): Promise<Call> {
     const { body } = await this.call('POST', 'tokens', { role });
@@ -49,14 +54,17 @@ export class Bench {
     await this.start();
   }
 
-  async submit(tasks: readonly object[], { edges = [], maxAttempts = 1 }: Shape = {}): Promise<string> {
+  async submit(tasks: readonly object[], { edges = [], ...spec }: Shape = {}): Promise<string> {
     const batch = {
       tasks,
       edges: edges.map(([parent, child]) => ({
         ...{ parents: [parent, parent], children: [child, child], after: 'success' },
       })),
     };
-    const { status, body } = await this.call('POST', 'workflows', { spec: { ...plainSpec, maxAttempts }, batch });
+    const { status, body } = await this.call('POST', 'workflows', {
+      spec: { ...plainSpec, maxAttempts: 1, ...spec },
+      batch,
+    });
     if (status !== 200) throw new Error(JSON.stringify(body));
     return body.id;
   }

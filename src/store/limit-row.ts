@@ -1,0 +1,5 @@
+/** How much of something all workflows together may use at a time. */
+export interface LimitRow {
+  readonly name: string;
+  readonly max: number;
+}
