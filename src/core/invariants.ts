@@ -142,7 +142,7 @@ function checkLanes(cluster: Cluster): void {
   for (const lane of lanes.all()) {
     const { open, stuck } = lanes.ahead;
     assert(lane.failsFast || open.has(lane) || stuck.has(lane), `need ${lane.number} is never sent ahead`);
-    assert(lane.reserved === undefined || lane.reserved.reservedFor === lane, 'a reservation is known to both');
+    assert(lane.reserved === undefined || lane.reserved.reservedFor === lane.id, 'a reservation is known to both');
   }
 }
 

@@ -4,7 +4,6 @@ import type { AttemptId, TaskId, WorkerId } from '../model/ids.ts';
 import type { WorkerKind, WorkerState } from '../model/states.ts';
 import type { HealthFacts } from './health/health.ts';
 import { Load, type Room, roomOf } from './resources/room.ts';
-import type { Lane } from './scheduler/lanes.ts';
 
 /** Why it gets no tasks, although it is healthy. One that is stopping is told to end when it has nothing left. */
 export interface Bar {
@@ -87,8 +86,8 @@ export class WorkerRecord {
   streak: BadEnd[] = [];
   lastGoodAt = 0;
   suspicion: Suspicion | undefined;
-  /** It gets nothing else until that fits. */
-  reservedFor: Lane | undefined;
+  /** The id of a lane: it gets nothing else until that fits. */
+  reservedFor: number | undefined;
 
   constructor(joined: Joined, at: number) {
     this.id = joined.worker;

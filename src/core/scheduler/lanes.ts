@@ -17,6 +17,8 @@ import type { WorkflowRecord } from '../workflow/record.ts';
 import { PriorityRota } from './priority-rota.ts';
 
 export class Lane {
+  /** Those of a need that fail fast are a lane apart. */
+  readonly id: number;
   /** The number of the need. */
   readonly number: number;
   readonly need: Need;
@@ -34,6 +36,7 @@ export class Lane {
   reserved: WorkerRecord | undefined;
 
   constructor(number: number, needs: Needs, failsFast: boolean) {
+    this.id = idOf(number, failsFast);
     this.number = number;
     this.need = needs.get(number);
     this.demand = needs.demand(number);
@@ -100,7 +103,7 @@ export class Lanes {
   /** Counts launches and claims. */
   launches = 0;
   readonly #needs: Needs;
-  /** By the number of the need, those that fail fast apart. */
+  /** By their ids. */
   readonly #lanes: (Lane | undefined)[] = [];
 
   constructor(needs: Needs) {
@@ -118,15 +121,16 @@ export class Lanes {
   }
 
   has(need: number, workflow: WorkflowRecord): boolean {
-    return this.#lanes[indexOf(need, workflow)]?.turns.has(workflow) ?? false;
+    return this.#lanes[idOf(need, workflow.rules.failFast)]?.turns.has(workflow) ?? false;
   }
 
   add(need: number, priority: number, workflow: WorkflowRecord): void {
-    const index = indexOf(need, workflow);
-    let lane = this.#lanes[index];
+    const { failFast } = workflow.rules;
+    const id = idOf(need, failFast);
+    let lane = this.#lanes[id];
     if (lane === undefined) {
-      lane = new Lane(need, this.#needs, workflow.rules.failFast);
-      this.#lanes[index] = lane;
+      lane = new Lane(need, this.#needs, failFast);
+      this.#lanes[id] = lane;
     }
     if (lane.turns.isEmpty) this.#list(lane);
     lane.turns.add(priority, workflow);
@@ -146,5 +150,5 @@ export class Lanes {
   }
 }
 
-/** An array must not have holes that are much larger than what is in it: the numbers of needs are dense. */
-const indexOf = (need: number, { rules }: WorkflowRecord): number => 2 * need + (rules.failFast ? 1 : 0);
+/** Dense, as the numbers of needs are. */
+const idOf = (need: number, failsFast: boolean): number => 2 * need + (failsFast ? 1 : 0);

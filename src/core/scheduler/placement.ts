@@ -22,7 +22,7 @@ export function hasRoom(worker: WorkerRecord, lane: Lane, ahead: number, now: nu
   const { room, load, attempts, reservedFor, capacity } = worker;
   const { demand, need } = lane;
   if (!fits(room, load, demand, ahead) || need.queue !== capacity.queue) return false;
-  if (reservedFor !== undefined && reservedFor !== lane) return false;
+  if (reservedFor !== undefined && reservedFor !== lane.id) return false;
   if (attempts.size >= (ahead === 0 ? workerAttemptsMax : worker.slots + prefetchMax)) return false;
   return (ahead === 0 || demand.isPlain || couldFit(room, demand)) && isInTime(worker, lane, now);
 }

@@ -6,7 +6,7 @@ import { reserveAfterMs } from '../../model/limits.ts';
 import { fullness } from '../resources/room.ts';
 import type { Turn } from '../turn.ts';
 import type { WorkerRecord } from '../worker.ts';
-import { frontOf } from './choose.ts';
+import { frontOf } from './front.ts';
 import type { Lane, LaneList } from './lanes.ts';
 import { couldPlace, mayLaunch } from './placement.ts';
 
@@ -74,7 +74,7 @@ function reserve({ cluster, now }: Turn, lane: Lane): void {
     least = full;
   }
   if (best === undefined) return;
-  best.reservedFor = lane;
+  best.reservedFor = lane.id;
   lane.reserved = best;
   cluster.lanes.reserving.add(lane);
 }
