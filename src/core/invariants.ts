@@ -72,7 +72,7 @@ function checkMarks(cluster: Cluster): void {
   const { tasks } = cluster;
   for (let first = 0; first <= tasks.size; first += blockTasks) {
     let [attempted, held] = [0, 0];
-    for (let id = first; id < first + blockTasks; id++) {
+    for (let id = first; id < first + blockTasks && id <= tasks.size; id++) {
       const task = taskId(id);
       if (!tasks.has(task)) continue;
       if (tasks.lastAttempt(task) !== undefined) attempted++;
