@@ -11,12 +11,14 @@ import { capacityOf } from '../src/core/scheduler/launch.ts';
 import type { WorkerRecord } from '../src/core/worker.ts';
 import { attemptId } from '../src/model/ids.ts';
 import { isEndedWorkflow } from '../src/model/states.ts';
+import type { Order } from '../src/protocol/worker.ts';
 import type { Batch } from '../src/store/store.ts';
 import type { WorkerShell } from '../src/worker/shell.ts';
 import type { Frame, Message, Side } from './net.ts';
 import type { Parts } from './parts.ts';
 import { Past } from './past.ts';
 import type { Process } from './process.ts';
+import { Room } from './room.ts';
 import { Standing } from './standing.ts';
 import { Talk } from './talk.ts';
 import type { RealProcess } from './truth.ts';
@@ -45,12 +47,14 @@ export class Checks {
   readonly #touched = new Set<WorkerHost>();
   /** Which instance sent an update: it may be gone when it arrives. */
   readonly #senders = new WeakMap<Frame, string>();
+  readonly #room: Room;
   readonly #past: Past;
   readonly #talk: Talk;
   readonly #standing: Standing;
 
   constructor(world: Parts) {
     this.#world = world;
+    this.#room = new Room(world.kernel);
     this.#past = new Past(world);
     this.#talk = new Talk(world);
     this.#standing = new Standing(world, this.#past);
@@ -139,7 +143,8 @@ export class Checks {
     if (worker !== undefined && worker.attempts.size > capacityOf(worker)) {
       kernel.fail('16', `k${worker.id} has ${worker.slots} slots and ${worker.attempts.size} attempts`);
     }
-    for (const { attempt } of message.orders as { attempt: number }[]) {
+    for (const { attempt, need } of message.orders as Order[]) {
+      this.#room.onSent(attempt, need);
       if (this.#sent.has(attempt)) kernel.fail('1', `attempt ${attempt} is sent twice`);
       this.#sent.add(attempt);
       if (!disk.attempts.has(attempt)) kernel.fail('1', `attempt ${attempt} is sent before it is durable`);
@@ -160,17 +165,19 @@ export class Checks {
     }
   }
 
-  /** 1, 2, 16: starts once, alone, known to the controller, in a slot. What was not sent is a check of the worker's own. */
+  /** 1, 2, 16: starts once, alone, known to the controller, within the capacity. What was not sent is a check of the worker's own. */
   onStart(process: RealProcess, others: readonly RealProcess[]): void {
-    const { kernel, truth } = this.#world;
+    const { truth } = this.#world;
     const host = this.#hosts.get(process.machine);
     if (host === undefined) return this.#checkAlone(process, others);
     if (!this.#sent.has(process.attempt)) return;
     this.#talk.onStart(process);
     this.#checkAlone(process, others);
-    let running = 0;
-    for (const { attempt } of truth.ofInstance(process.instance)) running += this.#sent.has(attempt) ? 1 : 0;
-    if (running > host.slotsMax) kernel.fail('16', `${running} tasks run in ${host.slotsMax} slots of ${host.machine}`);
+    const running = [...truth.ofInstance(process.instance)].map(({ attempt }) => attempt);
+    this.#room.check(
+      host,
+      running.filter((attempt) => this.#sent.has(attempt)),
+    );
     this.#checkKnown(host);
   }
 

@@ -1,5 +1,6 @@
 /** All that is decided before a run begins: who takes part, what is asked for, what goes wrong. Drawn from the seed. */
 import { type ControllerSettings, defaultSettings } from '../src/controller/reactor.ts';
+import type { WorkerCapacity } from '../src/protocol/worker.ts';
 import { drawFaults, type Fault, forgottenMs } from './faults.ts';
 import { kindOf, type SeedKind } from './kinds.ts';
 import { Random } from './random.ts';
@@ -10,6 +11,8 @@ export interface WorkerPlan {
   readonly machine: string;
   readonly shard: string;
   readonly slots: number;
+  /** What it has besides. */
+  readonly capacity?: WorkerCapacity;
   /** Comes back by itself, and waits for its first controller. */
   readonly isStanding: boolean;
   readonly driftPpm: number;

@@ -152,7 +152,7 @@ export class WorkerHost {
 
   #begin(): void {
     const { kernel } = this.#context;
-    const { shard, slots, isStanding, driftPpm } = this.plan;
+    const { shard, slots, capacity, isStanding, driftPpm } = this.plan;
     const clock = virtualClock(kernel, this.process, { offsetMs: this.wallOffsetMs, driftPpm });
     this.#clock = clock;
     this.#slots = slots;
@@ -164,6 +164,7 @@ export class WorkerHost {
     const directory = `/${this.machine}`;
     this.shell = new WorkerShell(this.#world(clock), {
       ...{ identity, slots, directory, tag: directory, now, isPatient: isStanding, environment: [] },
+      ...(capacity === undefined ? {} : { capacity }),
     });
   }
 

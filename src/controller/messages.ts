@@ -8,7 +8,7 @@ import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { EdgeKind, HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison } from '../protocol/views.ts';
-import type { FromWorker, ToWorker } from '../protocol/worker.ts';
+import type { FromWorker, OrderNeed, ToWorker } from '../protocol/worker.ts';
 import type { Batch, UsageSample } from '../store/store.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import type { NewToken } from './tokens.ts';
@@ -213,6 +213,8 @@ export interface Launch {
   readonly attempt: AttemptId;
   readonly task: TaskId;
   readonly number: number;
+  /** Absent: one slot. */
+  readonly need?: OrderNeed;
 }
 
 /** Bytes for a packed output file; written and synced before the commit that points at them. */

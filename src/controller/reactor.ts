@@ -24,6 +24,7 @@ import { journal } from './journal.ts';
 import type { Effect, Input, Launch, StepResult } from './messages.ts';
 import { OutputCustody } from './output-custody.ts';
 import { type Collected, handleRequest } from './requests.ts';
+import { orderNeedOf } from './task-need.ts';
 import { Tokens } from './tokens.ts';
 import { defaultHealthCheck } from './worker-care.ts';
 import { WorkerSessions } from './worker-sessions.ts';
@@ -171,7 +172,9 @@ export class Controller {
       for (const id of attempts) {
         const record = this.cluster.attempts.get(id);
         if (record === undefined || !turn.attempt(id, { type: 'send' }, 'distributor')) continue;
-        launches.push({ attempt: id, task: record.task, number: record.number });
+        const { task, number } = record;
+        const need = orderNeedOf(this.cluster.needs, this.cluster.tasks.need(task));
+        launches.push(need === undefined ? { attempt: id, task, number } : { attempt: id, task, number, need });
       }
       const link = this.sessions.linkOf(worker.id);
       const seq = this.sessions.seqOf(worker.id);

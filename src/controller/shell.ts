@@ -351,13 +351,14 @@ const definitionsAtOnce = 256;
 /** A message of orders stays well within a frame, whatever escaping adds; one that is larger travels alone. */
 const orderCharactersMax = frameBytesMax / 4;
 
-function orderOf({ id, workflow, index, spec }: TaskDefinition, { attempt, number }: Launch): Order {
+function orderOf({ id, workflow, index, spec }: TaskDefinition, { attempt, number, need }: Launch): Order {
   const { command = '', name, arrayIndex, timeoutMs } = spec;
   return {
     ...{ attempt, number, task: id, workflow, index, command },
     ...(name === undefined ? {} : { name }),
     ...(arrayIndex === undefined ? {} : { arrayIndex }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(need === undefined ? {} : { need }),
   };
 }
 
