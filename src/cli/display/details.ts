@@ -1,4 +1,5 @@
 /** A workflow and a task as `drover show` prints them. */
+import { describeShortage } from '../../model/outcome.ts';
 import { showBytes, showCount, showDuration } from '../../model/units.ts';
 import type { AttemptView, OutcomeView, TaskDetail, TaskView, WorkflowView } from '../../protocol/views.ts';
 import { renderTable } from './table.ts';
@@ -108,7 +109,7 @@ function renderAttempts(attempts: readonly AttemptView[]): string {
 }
 
 /** `exit 1`, `signal 9`, `over its memory limit`, … */
-export function describeOutcome({ kind, code, signal, resource, what, why, message }: OutcomeView): string {
+export function describeOutcome({ kind, code, signal, resource, by, what, why, message }: OutcomeView): string {
   switch (kind) {
     case 'succeeded':
       return 'exit 0';
@@ -117,7 +118,7 @@ export function describeOutcome({ kind, code, signal, resource, what, why, messa
     case 'signalled':
       return `signal ${signal ?? '?'}`;
     case 'resource':
-      return resource === 'runtime' ? 'timeout' : 'out of memory';
+      return describeShortage(resource, by);
     case 'lost':
       return `${what ?? 'worker'} lost`;
     default:
