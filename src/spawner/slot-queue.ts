@@ -7,15 +7,7 @@
  * 2. A slot is given back when nothing of its task is left.
  */
 import { outputTailBytesMax } from '../model/limits.ts';
-import type {
-  BesideSlots,
-  FromSpawner,
-  OutputFiles,
-  QueueTask,
-  StartTask,
-  TaskEnded,
-  ToSpawner,
-} from '../protocol/spawner.ts';
+import type { FromSpawner, OutputFiles, QueueTask, StartTask, TaskEnded, ToSpawner } from '../protocol/spawner.ts';
 import { Slots } from './slots.ts';
 
 export type SlotQueueOptions = {
@@ -63,7 +55,7 @@ export class SlotQueue {
         this.slots.resize(message.count, message.directory, message.of);
         return this.fill();
       case 'queue':
-        if (message.beside !== undefined) return this.start(message, message.beside);
+        if (message.beside !== undefined) return this.start(message, this.slots.takeBeside());
         this.waiting.set(message.key, message);
         return this.fill();
       case 'drop':
@@ -117,8 +109,7 @@ export class SlotQueue {
     this.isFilling = false;
   }
 
-  private start({ files, beside: _beside, t: _, ...task }: QueueTask, beside?: BesideSlots): void {
-    const slot = beside === undefined ? this.slots.take() : this.slots.takeBeside();
+  private start({ files, beside, t: _, ...task }: QueueTask, slot = this.slots.take()): void {
     const own = files ?? this.slots.filesOf(slot);
     const scratch = this.slots.scratchOf(slot);
     const mode = files === undefined ? 'reuse' : 'truncate';
@@ -130,9 +121,8 @@ export class SlotQueue {
       stdout: { path: own.stdout, mode },
       stderr: { path: own.stderr, mode },
       scratch,
-      ...(beside?.memoryBytes === undefined ? {} : { memoryBytes: beside.memoryBytes }),
     };
-    this.options.pass(start);
+    this.options.pass(beside?.memoryBytes === undefined ? start : { ...start, memoryBytes: beside.memoryBytes });
   }
 
   private leave(key: number, slot: number): void {
