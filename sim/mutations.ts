@@ -84,6 +84,18 @@ const general: readonly Mutation[] = [
     scenario: 'cut-off',
   },
   {
+    name: 'overcommit',
+    defect: 'a worker starts what does not fit beside what runs',
+    patches: [
+      {
+        file: 'worker/attempts.ts',
+        find: "if (verdict.type === 'waits') return;",
+        replace: '',
+      },
+    ],
+    scenario: 'needs',
+  },
+  {
     name: 'send-again',
     defect: 'an attempt that may not have arrived is sent again instead of asked about',
     patches: [

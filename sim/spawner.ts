@@ -144,7 +144,7 @@ export class VirtualSpawner implements SpawnerHandle {
     const stopping = { code: 'other', message: 'stopping', permanent: false } as const;
     if (this.#isStopping) return this.#queue.onMessage({ t: 'failed', key, ...stopping });
     const nature = natureOf(command);
-    const fate = machine.isBad ? badFate : fateOf(nature, key, random);
+    const fate = machine.isBad ? badFate : fateOf(nature, key, random, start.memoryBytes);
     if (fate.type === 'unstartable') return this.#queue.onMessage({ t: 'failed', key, ...fate.failure });
     const { task, isLicensed = false } = nature;
     const real = { attempt: key, task, machine: process.machine, instance, startedAt: kernel.now, isLicensed };
@@ -155,9 +155,18 @@ export class VirtualSpawner implements SpawnerHandle {
     for (const { path } of [stdout, stderr]) files.empty(path);
     this.#queue.onMessage({ t: 'started', key, pid: 1, at, files: { stdout: stdout.path, stderr: stderr.path } });
     if (nature.bytes > 0) files.append(stdout.path, outputOf(nature, key));
-    const { exit, signal } = fate;
+    const { exit, signal, isTooLarge } = fate;
     const how = exit === undefined ? { signal: signal ?? sigkill } : { exit };
-    kernel.post(process, fate.ms, `task ${key} ends`, () => this.#end(running, how));
+    kernel.post(process, fate.ms, `task ${key} ends`, () =>
+      isTooLarge ? this.#exceed(running) : this.#end(running, how),
+    );
+  }
+
+  /** A signal that was sent before is what it ends by. */
+  #exceed(task: Task): void {
+    const isFirst = task.signalled === undefined;
+    task.signalled ??= { why: 'memory', killed: true };
+    this.#end(task, { signal: sigkill, ...(isFirst ? { outOfMemory: 'task' } : {}) });
   }
 
   #kill({ key, how, graceMs, why }: KillTask): void {
@@ -182,7 +191,7 @@ export class VirtualSpawner implements SpawnerHandle {
     });
   }
 
-  #end(task: Task, how: Pick<TaskEnded, 'exit' | 'signal'>): void {
+  #end(task: Task, how: Pick<TaskEnded, 'exit' | 'signal' | 'outOfMemory'>): void {
     const { start, startedAt, real, signalled } = task;
     const { key, stdout, stderr } = start;
     if (this.#tasks.get(key) !== task) return;

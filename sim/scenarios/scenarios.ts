@@ -1,5 +1,6 @@
 /** Named scripts: small worlds in which one thing goes wrong, at the worst time. Each shows a mutation at once. */
 import { type ControllerSettings, defaultSettings } from '../../src/controller/reactor.ts';
+import type { Resources } from '../../src/protocol/spec.ts';
 import type { TaskNature } from '../fate.ts';
 import type { Fault } from '../faults.ts';
 import type { HttpWorkerPlan, Plan, WorkerPlan } from '../plan.ts';
@@ -11,6 +12,8 @@ interface Script {
   readonly tasks: number;
   readonly taskMs: number;
   readonly nature?: Partial<TaskNature>;
+  /** One task after the other has one after the other of these. */
+  readonly resources?: readonly (Resources | undefined)[];
   readonly terminationMs?: number;
   readonly bursts?: readonly Burst[];
   /** So many clients ask for the same. */
@@ -35,11 +38,18 @@ const plainWorker = (machine: string): WorkerPlan => ({
 
 type Work = Omit<Script, 'workers' | 'httpWorkers' | 'clients' | 'faults' | 'settings'>;
 
-function clientOf(name: string, { tasks, taskMs, nature = {}, terminationMs = 1_000, bursts = [] }: Work): ClientPlan {
+function clientOf(
+  name: string,
+  { tasks, taskMs, nature = {}, resources = [], terminationMs = 1_000, bursts = [] }: Work,
+): ClientPlan {
   const usual = { ms: taskMs, fails: 0, unstartable: 0, isStubborn: false, bytes: 10, ...nature };
-  const specs = Array.from({ length: tasks }, (_, at) => ({
-    command: JSON.stringify({ ...usual, task: `${name}.${at + 1}` }),
-  }));
+  const specs = Array.from({ length: tasks }, (_, at) => {
+    const needed = resources[at % Math.max(1, resources.length)];
+    return {
+      command: JSON.stringify({ ...usual, task: `${name}.${at + 1}` }),
+      ...(needed === undefined ? {} : { resources: needed }),
+    };
+  });
   return {
     ...{ name, startsAtMs: 20, isWhole: false, pauseMs: 0, isForgetful: false, early: [], withClose: [], bursts },
     spec: { cwd: '/', shell: '/bin/sh', env: {}, maxAttempts: 1, terminationMs, failFast: false, open: false },
@@ -55,6 +65,26 @@ const restored: readonly Fault[] = [
 const late = { startsAtMs: 2_000 };
 const forLong = { tasks: 4, taskMs: 60_000 };
 
+/** Some fit beside others, some do not, and some use more memory than they asked for. */
+const needs: Work = {
+  ...{ tasks: 36, taskMs: 800, nature: { usesBytes: 300 } },
+  resources: [
+    undefined,
+    { cpus: 0.1 },
+    { cpus: 3 },
+    { cpus: 1, memoryBytes: 600 },
+    { cpus: 0.3, memoryBytes: 200 },
+    undefined,
+    { cpus: 1, gpus: 2 },
+    { cpus: 0.5, pools: { disk: 1.5 } },
+    { cpus: 1, runtimeMs: 500 },
+  ],
+};
+const large: Partial<WorkerPlan> = {
+  slots: 4,
+  capacity: { queue: 'default', memoryBytes: 1_000, gpus: 2, pools: { disk: 2 } },
+};
+
 /** After every heartbeat it dies, or is silent for up to a minute. */
 const moody = (name: string): HttpWorkerPlan => ({
   ...{ name, slots: 2, startsAtMs: 0, driftPpm: 0, loss: 0, trouble: 1 },
@@ -63,6 +93,17 @@ const moody = (name: string): HttpWorkerPlan => ({
 export const scenarios: Readonly<Record<string, Plan>> = {
   /** Nothing goes wrong. */
   plain: planOf({ tasks: 6, taskMs: 300, faults: [] }),
+  /** Tasks ask for more, or less, than a slot. */
+  needs: planOf({ ...needs, workers: [large], faults: [] }),
+  /** And workers crash and are resized meanwhile. */
+  'needs-and-crashes': planOf({
+    ...{ ...needs, workers: [large, large] },
+    bursts: [1, 2, 3, 4].map((index) => ({ afterMs: 1_000, operations: [{ type: 'resize-worker', index }] })),
+    faults: [
+      { kind: 'crash-worker', atMs: 2_000, worker: 0, ms: 500 },
+      { kind: 'lost', atMs: 3_000, message: 'run', ms: 0 },
+    ],
+  }),
   /** Workers over HTTP fall silent while they run something. */
   'silent-http': planOf({ ...forLong, workers: [], httpWorkers: [moody('h1'), moody('h2')], faults: [] }),
   /** And the controller is restarted meanwhile, again and again. */

@@ -4,6 +4,7 @@ import type { ControllerShell } from '../controller/shell.ts';
 import type { AttemptRow } from '../core/attempt/record.ts';
 import { type AttemptId, printTask, type TaskId, type WorkflowId } from '../model/ids.ts';
 import { outputTailBytesMax } from '../model/limits.ts';
+import { describeShortage } from '../model/outcome.ts';
 import type { FailReason } from '../model/states.ts';
 import type { FailureGroup, Shortfall } from '../protocol/views.ts';
 import { storedOutput } from './output.ts';
@@ -45,7 +46,7 @@ function causeOfFailure(reason: FailReason, last: AttemptRow | undefined, short:
     case 'signalled':
       return `signal ${outcome.signal}${signalNames[outcome.signal] ? ` (${signalNames[outcome.signal]})` : ''}`;
     case 'resource':
-      return outcome.resource === 'runtime' ? 'timeout' : 'out of memory';
+      return describeShortage(outcome.resource, outcome.by);
     case 'lost':
       return outcome.what === 'worker' ? 'worker lost' : 'spawner lost';
     case 'never-started':

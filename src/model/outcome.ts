@@ -22,3 +22,9 @@ export type Outcome =
  */
 export const neverStartedWhys = ['retracted', 'refused', 'unable', 'impossible', 'not-running'] as const;
 export type NeverStarted = (typeof neverStartedWhys)[number];
+
+/** For people: what an attempt ran out of. */
+export function describeShortage(resource: string | undefined, by: string | undefined): string {
+  if (resource === 'runtime') return by === 'timeout' ? 'timeout' : 'out of time';
+  return by === 'machine' ? 'the machine was out of memory' : 'out of memory';
+}

@@ -93,6 +93,8 @@ export const OutcomeView = Type.Object({
   code: Type.Optional(Type.Integer()),
   signal: Type.Optional(Type.Integer()),
   resource: Type.Optional(oneOf(['memory', 'runtime'])),
+  /** Of a resource: not what it asked for, but its definer's timeout, or all that the machine had. */
+  by: Type.Optional(oneOf(['timeout', 'machine'])),
   what: Type.Optional(oneOf(['worker', 'cylinder'])),
   why: Type.Optional(Type.String()),
   message: Type.Optional(Type.String()),
@@ -111,7 +113,7 @@ export const AttemptView = Type.Object({
   /** What it was given; absent where nothing was asked for: one slot. */
   resources: Type.Optional(Resources),
   outcome: Type.Optional(OutcomeView),
-  /** Why the worker signalled it: cancel, halt, timeout. */
+  /** Why the worker signalled it: cancel, halt, timeout, runtime, memory. */
   signalledFor: Type.Optional(Type.String()),
   wallMs: Type.Optional(count),
   cpuMs: Type.Optional(count),

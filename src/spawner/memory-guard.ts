@@ -6,9 +6,9 @@
  * 1. A task that is found over its limit is told of once; that it was stays known until its end.
  * 2. A cgroup is there before its task's first process, and is removed after the last.
  */
-import { readMemory, readProportionalMemory } from '../platform/node/process-tree.ts';
+import { readMemory, readProportionalMemory, readResident } from '../platform/node/process-tree.ts';
 import type { TaskCgroup, TaskCgroups } from '../platform/node/task-cgroup.ts';
-import { lookAgainMs } from './look-again.ts';
+import { isFar, lookAgainMs } from './look-again.ts';
 
 export type MemoryGuardOptions<Task> = {
   readonly cgroups: TaskCgroups | undefined;
@@ -23,6 +23,10 @@ export type MemoryGuardOptions<Task> = {
 export type MemoryUse = {
   readonly outOfMemory: 'task' | 'machine' | undefined;
   readonly peakBytes: number;
+  /** Whether the kernel would have said that the machine had none left. */
+  readonly isKnown: boolean;
+  /** Processes that the kernel killed for the task's own limit. */
+  readonly kernelKills: number;
 };
 
 type Watched = {
@@ -37,9 +41,10 @@ type Watched = {
 };
 
 /** With a cgroup a look is only for what the kernel has done: it kills one process, and the others are ours to end. */
-const CGROUP_LOOK_MS = 250;
-/** The timer is no finer: looks that are due at nearly the same time share it. */
+const CGROUP_LOOK_MS = 500;
+/** To wake up costs more than to look at a task: looks that are due at nearly the same time share it, rare ones a second's fifth. */
 const TICK_MS = 5;
+const RARE_MS = 200;
 /** Looks that count pages take at most this share of a processor. */
 const PROPORTIONAL_SHARE = 0.05;
 
@@ -66,7 +71,7 @@ export class MemoryGuard<Task> {
     const watched = { limitBytes, cgroup, sinceMs: nowMs, ...state };
     this.watched.set(task, watched);
     if (cgroup !== undefined && !cgroup.limit(limitBytes)) this.exceed(task, watched);
-    watched.dueMs = nowMs + this.pauseMs(watched, 0, 0);
+    this.schedule(watched, nowMs, this.pauseMs(watched, 0, 0));
     this.arm(watched.dueMs);
   }
 
@@ -78,8 +83,9 @@ export class MemoryGuard<Task> {
     const { cgroup, isOver } = watched;
     const outOfMemory = isOver ? 'task' : cgroup?.killed;
     const peakBytes = Math.max(watched.peakBytes, cgroup?.peakBytes ?? 0);
+    const kernelKills = outOfMemory === 'task' ? (cgroup?.kills ?? 0) : 0;
     if (cgroup !== undefined) this.discard(cgroup);
-    return { outOfMemory, peakBytes };
+    return { outOfMemory, peakBytes, isKnown: cgroup !== undefined, kernelKills };
   }
 
   /** When everything is dead. */
@@ -116,8 +122,7 @@ export class MemoryGuard<Task> {
     const beganMs = this.options.nowMs();
     if (watched.cgroup !== undefined) {
       if (watched.cgroup.killed === 'task') return this.exceed(task, watched);
-      watched.dueMs = beganMs + CGROUP_LOOK_MS;
-      return;
+      return this.schedule(watched, beganMs, CGROUP_LOOK_MS);
     }
     const usedBytes = this.measure(task, watched);
     const growth = (usedBytes - watched.usedBytes) / Math.max(1, beganMs - watched.lookedMs);
@@ -125,12 +130,22 @@ export class MemoryGuard<Task> {
     watched.lookedMs = beganMs;
     if (usedBytes > watched.limitBytes) return this.exceed(task, watched);
     const tookMs = this.options.nowMs() - beganMs;
-    watched.dueMs = beganMs + this.pauseMs(watched, growth, tookMs);
+    this.schedule(watched, beganMs, this.pauseMs(watched, growth, tookMs));
   }
 
-  /** Only what seems to be too much is counted page by page. */
+  private schedule(watched: Watched, nowMs: number, pauseMs: number): void {
+    const dueMs = nowMs + pauseMs;
+    watched.dueMs = pauseMs < RARE_MS ? dueMs : Math.ceil(dueMs / RARE_MS) * RARE_MS;
+  }
+
+  /** Far below the limit all is counted for each who shares it; only what seems to be too much, page by page. */
   private measure(task: Task, watched: Watched): number {
     const processes = this.options.processesOf(task);
+    const resident = readResident(processes);
+    if (isFar(resident, watched.limitBytes)) {
+      watched.peakBytes = Math.max(watched.peakBytes, resident);
+      return resident;
+    }
     const { rssBytes, largestPeakBytes, takenBytes } = readMemory(processes);
     watched.peakBytes = Math.max(watched.peakBytes, rssBytes, largestPeakBytes);
     // Alone it shares no page with others of its task.

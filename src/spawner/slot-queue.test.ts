@@ -56,6 +56,21 @@ const taskOf = (key: number): QueueTask => ({
 });
 
 describe('the queue of a spawner', () => {
+  it('starts a task beside the slots at once, whatever waits, and keeps its output like that of others', () => {
+    const bench = new Bench(1);
+    bench.add(1, 2);
+    bench.queue.handle({ ...taskOf(3), beside: { memoryBytes: 9 } });
+    bench.queue.handle({ ...taskOf(4), beside: {} });
+    expect(bench.keys).toEqual([1, 3, 4]);
+    expect(bench.starts.map(({ memoryBytes }) => memoryBytes)).toEqual([undefined, 9, undefined]);
+    expect(bench.starts.map(({ vars }) => vars.at(-2))).toEqual([1, 2, 3].map((slot) => `DROVER_SLOT=${slot}`));
+    bench.end(3, outputTailBytesMax + 1);
+    expect(bench.told).toMatchObject([{ t: 'ended', key: 3, files: { stdout: '/d/slot-2.0.out' } }]);
+    expect(bench.keys).toEqual([1, 3, 4]);
+    bench.end(1);
+    expect(bench.keys).toEqual([1, 3, 4, 2]);
+  });
+
   it('starts tasks in order as slots become free, with the files and the directory of the slot', () => {
     const bench = new Bench();
     bench.add(1, 2, 3, 4);

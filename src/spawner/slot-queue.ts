@@ -7,15 +7,7 @@
  * 2. A slot is given back when nothing of its task is left.
  */
 import { outputTailBytesMax } from '../model/limits.ts';
-import type {
-  BesideSlots,
-  FromSpawner,
-  OutputFiles,
-  QueueTask,
-  StartTask,
-  TaskEnded,
-  ToSpawner,
-} from '../protocol/spawner.ts';
+import type { FromSpawner, OutputFiles, QueueTask, StartTask, TaskEnded, ToSpawner } from '../protocol/spawner.ts';
 import { Slots } from './slots.ts';
 
 export type SlotQueueOptions = {
@@ -68,7 +60,7 @@ export class SlotQueue {
         this.slots.resize(message.count, message.directory, message.of);
         return this.fill();
       case 'queue':
-        if (message.beside !== undefined) return this.start(message, message.beside);
+        if (message.beside !== undefined) return this.start(message, this.slots.takeBeside());
         this.waiting.set(message.key, message);
         return this.fill();
       case 'drop':
@@ -127,9 +119,8 @@ export class SlotQueue {
     this.isFilling = false;
   }
 
-  private start(task: QueueTask, beside?: BesideSlots): void {
-    const { key, env, vars, command, shell, cwd, stdin, files } = task;
-    const slot = beside === undefined ? this.slots.take() : this.slots.takeBeside();
+  private start(task: QueueTask, slot = this.slots.take()): void {
+    const { key, env, vars, command, shell, cwd, stdin, files, beside } = task;
     const { files: own, scratch, variables } = this.slots.furnishingOf(slot);
     const { stdout, stderr } = files ?? own;
     const mode = files === undefined ? 'reuse' : 'truncate';

@@ -63,3 +63,16 @@ it('has other files for a slot after those before were set aside, and the same s
     '/d/scratch-2',
   ]);
 });
+
+it('leaves all slots to others when a task is beside them, and gives no number twice', () => {
+  const slots = slotsOf(2);
+  expect([slots.takeBeside(), slots.takeBeside(), slots.takeBeside()]).toEqual([1, 2, 3]);
+  expect(takeAll(slots)).toEqual([4, 5]);
+  slots.give(2);
+  expect(slots.hasFree).toBe(false);
+  expect(slots.takeBeside()).toBe(2);
+  slots.give(4);
+  expect(takeAll(slots)).toEqual([4]);
+  for (const slot of [1, 2, 3, 4, 5]) slots.give(slot);
+  expect(takeAll(slots)).toEqual([1, 2]);
+});

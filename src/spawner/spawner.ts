@@ -328,8 +328,9 @@ export class Spawner {
 
   /** A signal that was sent for another reason explains the end better. */
   private outOfMemory(task: Task, { signal }: ProcessEnd, use: MemoryUse | undefined): TaskEnded['outOfMemory'] {
+    if (use !== undefined) this.ooms.disown(use.kernelKills);
     if (task.signalled !== undefined && task.signalled.why !== 'memory') return undefined;
-    if (use?.outOfMemory !== undefined) return use.outOfMemory;
+    if (use?.isKnown || use?.outOfMemory !== undefined) return use.outOfMemory;
     if (signal !== SIGKILL || task.signalled !== undefined) return undefined;
     return this.ooms.hasKilled(this.options.clock.monotonicMs()) ? 'machine' : undefined;
   }

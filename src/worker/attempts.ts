@@ -95,9 +95,9 @@ export class Attempts {
     this.#association = association;
     this.#reports = reports;
     this.#slots = options.slots;
-    const { slots, capacity = { queue: '' } } = options;
-    const { gpus = 0, ...amounts } = capacity;
-    this.#admission = new Admission({ ...amounts, slots, gpus: options.gpuNames ?? gpuNamesOf(gpus, undefined) });
+    const { slots, capacity, gpuNames } = options;
+    const gpus = gpuNames ?? gpuNamesOf(capacity?.gpus ?? 0, undefined);
+    this.#admission = new Admission({ ...capacity, slots, gpus });
   }
 
   get entries(): ReadonlyMap<number, Entry> {

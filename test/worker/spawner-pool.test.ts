@@ -143,6 +143,22 @@ describe('several spawners', () => {
     expect([bench.keysOf('dropped'), bench.starts]).toEqual([[3], [1, 2]]);
   });
 
+  it('share tasks beside the slots, kill them where they are, and keep all slots for others', () => {
+    const bench = new Bench(2, 2);
+    bench.pool.send([1, 2, 3, 4].map((key) => ({ ...taskOf(key), beside: {} })));
+    bench.add(5, 6);
+    bench.flow();
+    expect(bench.spawners.map(({ running }) => [...running.keys()])).toEqual([
+      [1, 3, 5],
+      [2, 4, 6],
+    ]);
+    const slots = bench.spawners.flatMap(({ running }) => [...running.values()]);
+    expect(new Set(slots).size).toBe(6);
+    bench.pool.send([{ t: 'kill', key: 4, how: 'kill', graceMs: 0, why: 'cancel' }]);
+    bench.flow();
+    expect([bench.keysOf('ended'), bench.spawners[1]?.running.size]).toEqual([[4], 2]);
+  });
+
   it('are ready, and answer, when all of them are and do', () => {
     const bench = new Bench(2, 2);
     const [one, other] = bench.spawners;

@@ -1,5 +1,6 @@
 /** A workflow and a task as `drover show` prints them. */
 import { defaultQueue } from '../../model/need.ts';
+import { describeShortage } from '../../model/outcome.ts';
 import { showAtLeastBytes, showBytes, showCount, showDuration } from '../../model/units.ts';
 import type { Resources } from '../../protocol/spec.ts';
 import type {
@@ -136,7 +137,7 @@ function renderAttempts(attempts: readonly AttemptView[]): string {
 }
 
 /** `exit 1`, `signal 9`, `over its memory limit`, … */
-export function describeOutcome({ kind, code, signal, resource, what, why, message }: OutcomeView): string {
+export function describeOutcome({ kind, code, signal, resource, by, what, why, message }: OutcomeView): string {
   switch (kind) {
     case 'succeeded':
       return 'exit 0';
@@ -145,7 +146,7 @@ export function describeOutcome({ kind, code, signal, resource, what, why, messa
     case 'signalled':
       return `signal ${signal ?? '?'}`;
     case 'resource':
-      return resource === 'runtime' ? 'timeout' : 'out of memory';
+      return describeShortage(resource, by);
     case 'lost':
       return `${what ?? 'worker'} lost`;
     default:

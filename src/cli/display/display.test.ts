@@ -305,8 +305,10 @@ describe('details', () => {
   it.each([
     [{ kind: 'succeeded', code: 0 }, 'exit 0'],
     [{ kind: 'exited', code: 7 }, 'exit 7'],
-    [{ kind: 'resource', resource: 'runtime' }, 'timeout'],
+    [{ kind: 'resource', resource: 'runtime', by: 'timeout' }, 'timeout'],
+    [{ kind: 'resource', resource: 'runtime' }, 'out of time'],
     [{ kind: 'resource', resource: 'memory' }, 'out of memory'],
+    [{ kind: 'resource', resource: 'memory', by: 'machine' }, 'the machine was out of memory'],
     [{ kind: 'lost', what: 'worker' }, 'worker lost'],
     [{ kind: 'never-started', message: 'no such directory' }, 'not started: no such directory'],
     [{ kind: 'cancelled' }, 'cancelled'],

@@ -12,6 +12,7 @@ import {
   processesFile,
   removeCgroup,
 } from './memory-cgroup.ts';
+import { readProc } from './process-tree.ts';
 
 interface Files {
   readonly limit: string;
@@ -122,9 +123,14 @@ export class TaskCgroup {
     return isSet;
   }
 
+  /** Processes of it that the kernel has killed for want of memory. */
+  get kills(): number {
+    return this.#number(this.#files.kills, 'oom_kill');
+  }
+
   /** Whether a process of it was killed: because the limit was reached, or because the machine had no memory left. */
   get killed(): 'task' | 'machine' | undefined {
-    if (this.#number(this.#files.kills, 'oom_kill') === 0) return undefined;
+    if (this.kills === 0) return undefined;
     return this.#wasLimitReached() ? 'task' : 'machine';
   }
 
@@ -152,13 +158,11 @@ export class TaskCgroup {
 
   /** Of a file, or of a line of it; 0 where there is none. */
   #number(file: string, field?: string): number {
-    try {
-      const text = readFileSync(join(this.#path, file), 'latin1');
-      if (field === undefined) return Number(text) || 0;
-      return Number(new RegExp(`^${field} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
-    } catch {
-      return 0;
-    }
+    const text = readProc(`${this.#path}/${file}`)?.toString('latin1') ?? '';
+    if (field === undefined) return Number(text) || 0;
+    const line = `\n${field} `;
+    const at = `\n${text}`.indexOf(line);
+    return at < 0 ? 0 : Number.parseInt(text.slice(at + line.length - 1), 10);
   }
 
   #write(file: string, value: number): boolean {
