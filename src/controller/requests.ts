@@ -13,6 +13,7 @@ import {
   extendWorkflow,
   registerWorkflow,
 } from '../core/workflow/registration.ts';
+import { resetWorkflow } from '../core/workflow/resetting.ts';
 import { DroverError } from '../model/errors.ts';
 import { taskId, type WorkflowId } from '../model/ids.ts';
 import { commandBytesMax, commitRowsMax, environmentBytesMax } from '../model/limits.ts';
@@ -97,6 +98,8 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
       return { type: 'tasks-steered', ...steerTasks(turn, request.tasks, request.steering, request.mask) };
     case 'retry-failed':
       return retryFailed(turn, request.workflow, request.after);
+    case 'reset':
+      return { type: 'reset', ...resetWorkflow(turn, request, commitRowsMax) };
     case 'halt-interrupted':
       return haltInterrupted(turn);
     case 'read-output':

@@ -8,11 +8,13 @@ import {
   type AttemptView,
   type BulkResult,
   type Comparison,
+  type EdgeList,
   type EventList,
   type EventView,
   type FailureList,
   type NewTokenView,
   outputHeaders,
+  type ResetResult,
   type RetryResult,
   type ServerView,
   type TaskDetail,
@@ -207,6 +209,11 @@ export class Client {
     return this.change(`workflows/${workflow}/resume`, { how });
   }
 
+  /** What is not done begins anew, or with `all` all of it, when it is resumed. Only of one that has no live run. */
+  reset(workflow: string, all = false): Promise<ResetResult> {
+    return this.change(`workflows/${workflow}/reset`, { all });
+  }
+
   /** Newest first. */
   workflows(page: PageOptions = {}): Promise<WorkflowList> {
     return this.read('workflows', pageQuery(page));
@@ -262,6 +269,18 @@ export class Client {
 
   tasksOf(workflow: string, page: PageOptions = {}): Promise<TaskList> {
     return this.read(`workflows/${workflow}/tasks`, pageQuery(page));
+  }
+
+  /** What waits for what, by the indices of tasks: a row is a single task and a range of others. */
+  edges(workflow: string, page: Pick<PageOptions, 'limit' | 'cursor'> = {}): Promise<EdgeList> {
+    return this.read(`workflows/${workflow}/edges`, pageQuery(page));
+  }
+
+  eachEdge(workflow: string, page: Pick<PageOptions, 'limit'> = {}): AsyncGenerator<EdgeSpec, void> {
+    return rowsOf(
+      (cursor) => this.edges(workflow, withCursor(page, cursor)),
+      ({ edges }) => edges,
+    );
   }
 
   attempts(page: PageOptions = {}): Promise<AttemptList> {
