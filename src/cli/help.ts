@@ -46,8 +46,8 @@ Examples:
 `;
 
 export const resumeHelp = `
-A workflow has at most one run at a time: one that is running can't be resumed, and of two resumes one wins. While
-a halt still waits for tasks, --hot goes on at once and takes these over, --cold waits for their ends first.
+A workflow has at most one run at a time: one that runs can't be resumed, and of two resumes one wins.
+While a halt still waits for tasks, --hot goes on at once and takes them over; --cold waits for their ends.
 
 Examples:
   drover resume          go on with the newest workflow that was interrupted or has failed

@@ -1,13 +1,68 @@
 /** The commands about whole workflows: their runs, and their graphs in and out. */
-import type { Command } from 'commander';
+import { Argument, type Command, Option } from 'commander';
+import type { ExportOptions } from './commands/export.ts';
 import type { HaltOptions } from './commands/halt.ts';
+import type { ImportOptions } from './commands/import.ts';
 import type { ResetOptions } from './commands/reset.ts';
-import { dirOption, type Given, jsonOption, type Perform } from './options.ts';
-import { haltHelp, resetHelp } from './workflow-help.ts';
+import {
+  dirOption,
+  factor,
+  filled,
+  type Given,
+  jsonOption,
+  type Perform,
+  quietOption,
+  slotsOption,
+} from './options.ts';
+import { exportHelp, haltHelp, importHelp, resetHelp } from './workflow-help.ts';
 
 export function defineWorkflowCommands(program: Command, given: Given, perform: Perform): void {
   defineHalt(program, given, perform);
   defineReset(program, given, perform);
+  defineImport(program, given, perform);
+  defineExport(program, given, perform);
+}
+
+/** The formats that workflows are exchanged in. */
+const formatArgument = () => new Argument('<format>', 'of the file').choices(['wfformat']);
+
+function defineImport(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('import')
+    .summary('make a workflow of one that was recorded elsewhere')
+    .description("Makes a workflow of FILE ('-': stdin), a recorded one, that takes as long and waits for the same.")
+    .addArgument(formatArgument())
+    .argument('<file>', "a file, or '-'")
+    .option('--scale <x>', 'of all run times', factor, 1)
+    .option('--memory-scale <x>', 'take so much of the recorded memory, too (default: none)', factor)
+    .addOption(new Option('--run', 'run it').conflicts('submit'))
+    .addOption(new Option('--submit', 'hand it to a running server and go'))
+    .option('--output <file>', 'write the workflow there', filled)
+    .option('--name <text>', 'a label for the workflow (default: that in the file)')
+    .addOption(slotsOption(env))
+    .addOption(quietOption())
+    .addOption(jsonOption('what is printed as JSON, an object a line'))
+    .addOption(dirOption(env))
+    .addHelpText('after', importHelp)
+    .action((_format: string, file: string, options: ImportOptions) =>
+      perform(async (context) => (await import('./commands/import.ts')).importWorkflow(context, file, options)),
+    );
+}
+
+function defineExport(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('export')
+    .summary('write a workflow and how it ran for others to read')
+    .description('Writes a workflow and how it ran in a format that other tools read.')
+    .addArgument(formatArgument())
+    .argument('<id>', 'a workflow')
+    .option('--output <file>', 'there (default: to stdout)', filled)
+    .addOption(jsonOption('with --output: what was written, as one JSON object'))
+    .addOption(dirOption(env))
+    .addHelpText('after', exportHelp)
+    .action((_format: string, id: string, options: ExportOptions) =>
+      perform(async (context) => (await import('./commands/export.ts')).exportWorkflow(context, id, options)),
+    );
 }
 
 function defineHalt(program: Command, { env }: Given, perform: Perform): void {

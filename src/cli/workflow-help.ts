@@ -18,3 +18,24 @@ Examples:
   drover reset w3 && drover resume w3
   drover halt w3 && drover reset w3 --all
 `;
+
+export const importHelp = `
+A WfFormat 1.5 file is a workflow as it ran elsewhere: each task becomes a 'sleep' of its recorded run time,
+times --scale, with the same edges. With --memory-scale it also takes, and asks for, its recorded memory.
+Its kind is the template; what else was recorded are attributes. Without --run or --submit only a summary is
+printed. --output writes a line of JSON for each task and edge, as POST /api/v1/workflows takes them.
+
+Examples:
+  drover import wfformat montage.json
+  drover import wfformat montage.json --scale 0.01 --run
+  drover wait $(drover import wfformat blast.json --scale 0.1 --memory-scale 1 --submit)
+`;
+
+export const exportHelp = `
+Writes the tasks and edges of a workflow as WfFormat 1.5 and, for those that ran, how long, with how much CPU
+and memory, on which machine. Barriers and other joins are no tasks there: edges lead through them.
+
+Examples:
+  drover export wfformat w3 --output w3.json
+  drover export wfformat w3 | jq .workflow.execution.makespanInSeconds
+`;
