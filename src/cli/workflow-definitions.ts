@@ -1,6 +1,8 @@
 /** The commands about whole workflows: their runs, and their graphs in and out. */
 import { Argument, type Command, Option } from 'commander';
+import { graphLimits } from '../model/limits.ts';
 import type { ExportOptions } from './commands/export.ts';
+import type { GraphOptions } from './commands/graph.ts';
 import type { HaltOptions } from './commands/halt.ts';
 import type { ImportOptions } from './commands/import.ts';
 import type { ResetOptions } from './commands/reset.ts';
@@ -14,14 +16,18 @@ import {
   quietOption,
   slotsOption,
 } from './options.ts';
-import { exportHelp, haltHelp, importHelp, resetHelp } from './workflow-help.ts';
+import { exportHelp, graphHelp, haltHelp, importHelp, resetHelp } from './workflow-help.ts';
 
 export function defineWorkflowCommands(program: Command, given: Given, perform: Perform): void {
   defineHalt(program, given, perform);
   defineReset(program, given, perform);
   defineImport(program, given, perform);
   defineExport(program, given, perform);
+  defineGraph(program, given, perform);
 }
+
+/** Here, and not in the command, which is loaded only when it is called. */
+const graphFormats = ['mermaid', 'dot', 'svg'] satisfies readonly GraphOptions['format'][];
 
 /** The formats that workflows are exchanged in. */
 const formatArgument = () => new Argument('<format>', 'of the file').choices(['wfformat']);
@@ -93,5 +99,25 @@ function defineReset(program: Command, { env }: Given, perform: Perform): void {
     .addHelpText('after', resetHelp)
     .action((id: string, options: ResetOptions) =>
       perform(async (context) => (await import('./commands/reset.ts')).reset(context, id, options)),
+    );
+}
+
+function defineGraph(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('graph')
+    .summary('draw what waits for what in a workflow')
+    .description('Draws the tasks of a workflow and what waits for what, coloured by how far they are.')
+    .argument('<id>', 'a workflow')
+    .addOption(
+      new Option('--format <name>', "of the drawing (default: by --output's ending, or mermaid)").choices(graphFormats),
+    )
+    .option('--by-template', 'one node for all tasks of a template')
+    .addOption(new Option('--all', `a node for each task, up to ${graphLimits.nodesMax}`).conflicts('byTemplate'))
+    .option('--output <file>', 'write it there (default: to stdout)', filled)
+    .addOption(jsonOption('nodes and edges as one JSON object instead'))
+    .addOption(dirOption(env))
+    .addHelpText('after', graphHelp)
+    .action((id: string, options: GraphOptions) =>
+      perform(async (context) => (await import('./commands/graph.ts')).graph(context, id, options)),
     );
 }

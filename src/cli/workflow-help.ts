@@ -39,3 +39,14 @@ Examples:
   drover export wfformat w3 --output w3.json
   drover export wfformat w3 | jq .workflow.execution.makespanInSeconds
 `;
+
+export const graphHelp = `
+Beyond 60 tasks, those of one template (or program) that are as deep in the graph become one node, such as
+'align ×200: 180 done, 20 failed'. Barriers and other joins are dots; dashed edges are those that wait for
+any end, or for a failure. An .svg file needs nothing else to be looked at.
+
+Examples:
+  drover graph w3 --output w3.svg
+  drover graph w3 --by-template
+  drover graph w3 --all --format dot | dot -Tpdf > w3.pdf
+`;

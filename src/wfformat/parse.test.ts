@@ -70,7 +70,12 @@ describe('an instance of WfFormat', () => {
   });
 
   it('with a cycle is refused by the way round', () => {
-    const tasks = [task('o', [], ['a']), task('a', ['o', 'c'], ['b']), task('b', ['a'], ['c']), task('c', ['b'], ['a'])];
+    const tasks = [
+      task('o', [], ['a']),
+      task('a', ['o', 'c'], ['b']),
+      task('b', ['a'], ['c']),
+      task('c', ['b'], ['a']),
+    ];
     expect(() => inOrder(tasks, 'a.json')).toThrow(
       expect.objectContaining({
         code: 'dependency-cycle',

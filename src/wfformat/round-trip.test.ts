@@ -124,19 +124,26 @@ describe('a run that becomes an instance', () => {
   });
 
   it('has what the last attempt of each task took, and where', () => {
-    const run = submitted({ tasks: [], edges: [] }, {
-      tasks: [command(1, { name: 'one' }), command(2, { name: 'two', requestedResources: { cpus: 4 } }), command(3, { name: 'three' })],
-      attempts: [
-        attempt(1, 1, { startedAt: '2026-01-01T00:00:01.000Z', endedAt: '2026-01-01T00:00:02.000Z' }),
-        attempt(1, 2, {
-          ...{ startedAt: '2026-01-01T00:00:03.000Z', endedAt: '2026-01-01T00:00:05.500Z' },
-          ...{ wallMs: 2_500, cpuMs: 1_250, peakBytes: 4_096 },
-        }),
-        attempt(2, 1, { startedAt: '2026-01-01T00:00:04.000Z', endedAt: '2026-01-01T00:00:09.000Z', host: 'n2' }),
-        attempt(3, 1, {}),
-      ],
-      workers: [{ host: 'n1', slots: 8 } as WorkerView],
-    });
+    const run = submitted(
+      { tasks: [], edges: [] },
+      {
+        tasks: [
+          command(1, { name: 'one' }),
+          command(2, { name: 'two', requestedResources: { cpus: 4 } }),
+          command(3, { name: 'three' }),
+        ],
+        attempts: [
+          attempt(1, 1, { startedAt: '2026-01-01T00:00:01.000Z', endedAt: '2026-01-01T00:00:02.000Z' }),
+          attempt(1, 2, {
+            ...{ startedAt: '2026-01-01T00:00:03.000Z', endedAt: '2026-01-01T00:00:05.500Z' },
+            ...{ wallMs: 2_500, cpuMs: 1_250, peakBytes: 4_096 },
+          }),
+          attempt(2, 1, { startedAt: '2026-01-01T00:00:04.000Z', endedAt: '2026-01-01T00:00:09.000Z', host: 'n2' }),
+          attempt(3, 1, {}),
+        ],
+        workers: [{ host: 'n1', slots: 8 } as WorkerView],
+      },
+    );
     const { execution } = fromRun(run).workflow;
     expect(execution).toEqual({
       makespanInSeconds: 6,
@@ -159,10 +166,19 @@ describe('a run that becomes an instance', () => {
 
   it('leads edges through joins that follow on each other, and names tasks by their ids where names do not do', () => {
     const join = (index: number) => ({ id: `w1.${index}`, index, state: 'done' }) as TaskView;
-    const run = submitted({ tasks: [], edges: [] }, {
-      tasks: [command(1, { name: 'a b' }), command(2), join(3), join(4), command(5), join(6)],
-      edges: [edge([1, 2], [3, 3]), edge([3, 3], [4, 4]), edge([4, 4], [5, 5]), edge([1, 1], [5, 5]), edge([5, 5], [6, 6])],
-    });
+    const run = submitted(
+      { tasks: [], edges: [] },
+      {
+        tasks: [command(1, { name: 'a b' }), command(2), join(3), join(4), command(5), join(6)],
+        edges: [
+          edge([1, 2], [3, 3]),
+          edge([3, 3], [4, 4]),
+          edge([4, 4], [5, 5]),
+          edge([1, 1], [5, 5]),
+          edge([5, 5], [6, 6]),
+        ],
+      },
+    );
     const instance = fromRun(run);
     expect(edgesOf(instance)).toEqual(['w1.1 → w1.5', 'w1.2 → w1.5']);
     expect(instance.workflow.specification.tasks.map(({ children }) => children)).toEqual([['w1.5'], ['w1.5'], []]);
