@@ -256,14 +256,14 @@ describe('the table of the task', () => {
     const reset = { type: 'reset', all: true, unmet: true } as const;
     for (const state of ['queued', 'triaging', 'adjusting', 'done', 'failed', 'cancelled'] as const) {
       for (const view of viewsIn(state)) {
-        expect(decideBy(taskTable, view, reset, 'definer')).toEqual({
+        expect(decideBy(taskTable, view, reset, 'controller')).toEqual({
           kind: 'accept',
           events: [{ type: 'moved', move: { to: 'waiting' }, fresh: true }],
         });
       }
     }
     for (const state of ['launched', 'running', 'cancelling'] as const) {
-      for (const view of viewsIn(state)) expect(decideBy(taskTable, view, reset, 'definer').kind).toBe('reject');
+      for (const view of viewsIn(state)) expect(decideBy(taskTable, view, reset, 'controller').kind).toBe('reject');
     }
   });
 

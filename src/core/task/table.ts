@@ -199,14 +199,14 @@ const reinstated = cell(['controller'], ['waiting', 'queued'], (view: In<'cancel
 
 const again = (): Decision<TaskEvent> => accept(moved({ to: 'waiting' }, { fresh: true }));
 
-const reset = cell(['definer'], ['waiting'], again);
+const reset = cell(['controller'], ['waiting'], again);
 
 /** A join costs nothing to repeat, and would else let pass what is to wait for its parents. */
-const resetDone = cell(['definer'], ['waiting'], (view: In<'done'>, { all, unmet }: Of<'reset'>) =>
+const resetDone = cell(['controller'], ['waiting'], (view: In<'done'>, { all, unmet }: Of<'reset'>) =>
   all || (unmet && view.kind !== 'command') ? again() : ignore('done tasks are not repeated'),
 );
 
-const resetQueued = cell(['definer'], ['waiting'], (view: In<'queued'>, { unmet }: Of<'reset'>) => {
+const resetQueued = cell(['controller'], ['waiting'], (view: In<'queued'>, { unmet }: Of<'reset'>) => {
   const isFresh = view.notBefore === 0 && Object.values(view.used).every((count) => count === 0);
   return unmet || !isFresh ? again() : ignore('it is as fresh as it can be');
 });

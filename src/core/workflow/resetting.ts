@@ -42,7 +42,7 @@ function resetWithEarlier(turn: Turn, task: TaskId, all: boolean): number {
   const open = [task];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const unmet = turn.cluster.countPending(next) > 0;
-    if (turn.task(next, { type: 'reset', all: all && next === task, unmet }, 'definer').kind !== 'accept') continue;
+    if (turn.task(next, { type: 'reset', all: all && next === task, unmet }, 'controller').kind !== 'accept') continue;
     if (tasks.kind(next) === 'command') count++;
     for (const { child } of graph.children(next)) {
       if (child < next && tasks.workflow(child) === tasks.workflow(task)) open.push(child);

@@ -188,7 +188,7 @@ describe('the machines', () => {
     expect(given.filter((command) => inner.includes(command))).toEqual([]);
   });
 
-  it('B21, B23: what is done or failed is so for good, unless its definer wants it again', () => {
+  it('B21, B23: what is done or failed is so for good, unless its definer wants it again, or a charge was a mistake', () => {
     const left = (table: AnyTable, states: readonly string[]) =>
       states.flatMap((state) => moves(table, state).map(([command, { by }]) => `${state} ${command} ${by.join()}`));
     expect(
@@ -197,13 +197,13 @@ describe('the machines', () => {
         taskStates.filter((state: TaskState) => isEndedTask(state)),
       ),
     ).toEqual([
-      'done reset definer',
+      'done reset controller',
       'failed forgive controller',
       'failed retry definer,controller',
-      'failed reset definer',
+      'failed reset controller',
       'cancelled retry definer,controller',
       'cancelled reinstate controller',
-      'cancelled reset definer',
+      'cancelled reset controller',
     ]);
     expect(
       left(
