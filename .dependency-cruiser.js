@@ -13,12 +13,13 @@ const layers = {
   spawner: ['model', 'core/(attempt|health|session)', 'protocol', 'platform'],
   api: ['model', 'core', 'protocol', 'platform', 'store', 'controller'],
   sdk: ['model', 'core/(attempt|health|session)', 'protocol', 'platform'],
-  cli: ['model', 'protocol', 'sdk'],
+  wfformat: ['model', 'protocol'],
+  cli: ['model', 'protocol', 'sdk', 'wfformat'],
 };
 
 /** Package → the only parts of src/ that may import it. */
 const packages = {
-  typebox: ['protocol', 'api'],
+  typebox: ['protocol', 'api', 'wfformat'],
   ws: ['platform/node'],
   koffi: ['platform/node', 'spawner'],
   fastify: ['api'],

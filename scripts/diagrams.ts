@@ -1,5 +1,5 @@
 /**
- * Writes docs/STATE-MACHINES.md from the tables of src/core, the tables of docs/API.md from those of filters, and what the
+ * Writes the tables of docs/STATE-MACHINES.md from those of src/core, the tables of docs/API.md from those of filters, and what the
  * document of the API says of schemas from their comments, so that none can differ from the code. `--check` only says
  * whether they are up to date.
  */
@@ -46,16 +46,17 @@ function roles(table: AnyTable): string {
 
 const section = (title: string, table: AnyTable): string => `## ${title}\n\n${diagram(table)}\n\n${roles(table)}\n`;
 
-const text = [
-  '# State machines',
-  '',
-  'Made from the tables in `src/core` by `npm run diagrams`; do not edit. A command that is not listed for a state is',
-  'ignored there (it came late, or says what is so already) or refused with a stable code.',
-  '',
-  section('Task', taskTable),
-  section('Attempt', attemptTable),
-  section('Workflow', workflowTable),
-].join('\n');
+/** What is written by hand comes before this mark, and stays. */
+const mark = '<!-- made by npm run diagrams; do not edit below -->';
+
+const withTables = (text: string): string =>
+  [
+    `${text.split(mark)[0] ?? ''}${mark}`,
+    '',
+    section('Task', taskTable),
+    section('Attempt', attemptTable),
+    section('Workflow', workflowTable),
+  ].join('\n');
 
 const present = (file: string): string => {
   try {
@@ -69,7 +70,7 @@ const present = (file: string): string => {
 const apiPath = join(import.meta.dirname, '..', 'docs', 'API.md');
 const commentsPath = join(import.meta.dirname, '..', 'src', 'api', 'openapi', 'descriptions.json');
 const generated = [
-  [path, text],
+  [path, withTables(present(path))],
   [apiPath, withFieldTables(present(apiPath))],
   [commentsPath, `${JSON.stringify(schemaComments(), null, 2)}\n`],
 ] as const;

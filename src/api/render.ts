@@ -82,6 +82,8 @@ export function renderTask(
     ...optional('requestedResources', spec.resources),
     ...optional('expectedDurationMs', spec.expectedDurationMs),
     ...optional('tags', spec.tags),
+    ...optional('template', spec.template),
+    ...optional('attributes', spec.attributes),
     ...optional('pendingDependencies', isWaiting ? view.pending : undefined),
     ...(view.state === 'queued' ? at('notBefore', view.notBefore) : {}),
     attempts: view.attemptNumber,

@@ -1,11 +1,11 @@
 /** The commands, their options and their help. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { priorityMax } from '../model/limits.ts';
 import type { LogOptions } from './commands/logs.ts';
 import type { ListOptions } from './commands/ls.ts';
+import type { ResumeOptions } from './commands/resume.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
-import type { ExecutionOptions } from './execution.ts';
 import {
   cancelHelp,
   holdHelp,
@@ -33,6 +33,7 @@ import {
   whereOption,
 } from './options.ts';
 import { defineServerCommands } from './server-definitions.ts';
+import { defineWorkflowCommands } from './workflow-definitions.ts';
 
 export function defineCommands(program: Command, given: Given, perform: Perform): void {
   program
@@ -45,6 +46,7 @@ export function defineCommands(program: Command, given: Given, perform: Perform)
   defineLogs(program, given, perform);
   defineCancel(program, given, perform);
   defineSteering(program, given, perform);
+  defineWorkflowCommands(program, given, perform);
   defineServerCommands(program, given, perform);
 }
 
@@ -71,12 +73,15 @@ function defineResume(program: Command, { env }: Given, perform: Perform): void 
     .summary('go on with a workflow that was interrupted or has failed')
     .description('Runs what an interruption left and repeats what failed; what is done stays done.')
     .argument('[id]', 'a workflow (default: the newest that is halted or has failed)')
+    .addOption(new Option('--hot', 'take over what still runs of the last run (default)').conflicts('cold'))
+    .addOption(new Option('--cold', 'wait first until nothing of the last run is left'))
+    .option('--kill', 'with --cold: end what is left of it now')
     .addOption(slotsOption(env))
     .addOption(quietOption())
     .addOption(jsonOption('progress and summary as JSON, an object a line'))
     .addOption(dirOption(env))
     .addHelpText('after', resumeHelp)
-    .action((id: string | undefined, options: ExecutionOptions) =>
+    .action((id: string | undefined, options: ResumeOptions) =>
       perform(async (context) => (await import('./commands/resume.ts')).resume(context, id, options)),
     );
 }

@@ -63,6 +63,10 @@ export class MemoryEnvironment implements CliEnv {
     yield Buffer.from(content);
   }
 
+  async writeFile(path: string, pieces: Iterable<string>): Promise<void> {
+    this.files.set(path, [...pieces].join(''));
+  }
+
   staySmall(): void {}
 
   onSignal(listener: (signal: StopSignal) => void): () => void {

@@ -46,9 +46,13 @@ Examples:
 `;
 
 export const resumeHelp = `
+A workflow has at most one run at a time: one that runs can't be resumed, and of two resumes one wins.
+While a halt still waits for tasks, --hot goes on at once and takes them over; --cold waits for their ends.
+
 Examples:
   drover resume          go on with the newest workflow that was interrupted or has failed
   drover resume w3 -j 4
+  drover resume w3 --cold --kill
 `;
 
 export const lsHelp = `

@@ -124,6 +124,13 @@ export function signedInteger(most: number): (text: string) => number {
   };
 }
 
+/** Zero is fine, and a million is more than anyone means. */
+export function factor(text: string): number {
+  const value = Number(text);
+  if (/^\d*\.?\d+(?:e[+-]?\d+)?$/i.test(text) && value <= 1_000_000) return value;
+  throw new InvalidArgumentError('It is a number, 0 or more, such as 0.01.');
+}
+
 export function duration(minMs: number, maxMs = 10 * 366 * 86_400_000): (text: string) => number {
   return (text) => {
     const value = parseDurationMs(text);

@@ -23,6 +23,11 @@ const commands = [
   'worker',
   'workers',
   'token',
+  'halt',
+  'reset',
+  'import',
+  'export',
+  'graph',
 ];
 
 it.each(commands)('has help with an example for %s', async (command) => {

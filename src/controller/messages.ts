@@ -112,6 +112,8 @@ export type Request =
   | { readonly type: 'group-tasks'; readonly tag: string; readonly tasks: readonly TaskId[] }
   /** Tries failed tasks beyond an index again, as many as one turn takes. */
   | { readonly type: 'retry-failed'; readonly workflow: WorkflowId; readonly after: number }
+  /** Lets tasks beyond an index begin anew, as many as one turn takes. */
+  | { readonly type: 'reset'; readonly workflow: WorkflowId; readonly all: boolean; readonly after: number }
   /** A host that takes over from one that died halts what was going on, so that nothing starts unasked. */
   | { readonly type: 'halt-interrupted' }
   | {
@@ -155,7 +157,7 @@ export type Reply =
     }
   | { readonly type: 'interrupted'; readonly workflows: readonly WorkflowId[] }
   /** `next`: where to go on; absent when all were looked at. */
-  | { readonly type: 'retried'; readonly count: number; readonly next?: number }
+  | { readonly type: 'retried' | 'reset'; readonly count: number; readonly next?: number }
   | ({ readonly type: 'tasks-steered' } & TasksSteered)
   | { readonly type: 'tasks-grouped'; readonly count: number }
   | { readonly type: 'token-added'; readonly token: TokenRow }

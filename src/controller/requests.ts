@@ -14,6 +14,7 @@ import {
   extendWorkflow,
   registerWorkflow,
 } from '../core/workflow/registration.ts';
+import { resetWorkflow } from '../core/workflow/resetting.ts';
 import { DroverError } from '../model/errors.ts';
 import { taskId, type WorkflowId } from '../model/ids.ts';
 import { commandBytesMax, commitRowsMax, environmentBytesMax } from '../model/limits.ts';
@@ -108,6 +109,8 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
       return { type: 'tasks-grouped', count: groupTasks(turn, request.tag, request.tasks) };
     case 'retry-failed':
       return retryFailed(turn, request.workflow, request.after);
+    case 'reset':
+      return { type: 'reset', ...resetWorkflow(turn, request, commitRowsMax) };
     case 'halt-interrupted':
       return haltInterrupted(turn);
     case 'read-output':

@@ -117,7 +117,7 @@ export class Cluster {
     const { rules } = this.workflow(this.tasks.workflow(task));
     const view = this.tasks.view(task, rules, adjustable(this.needOf(task)));
     const mayWaitAgain = view.state === 'failed' || view.state === 'cancelled';
-    return mayWaitAgain ? { ...view, pending: this.#countPending(task) } : view;
+    return mayWaitAgain ? { ...view, pending: this.countPending(task) } : view;
   }
 
   needOf(task: TaskId): Need {
@@ -352,7 +352,7 @@ export class Cluster {
       const task = taskId(id);
       if (!this.tasks.has(task)) continue;
       const state = this.tasks.state(task);
-      if (state === 'registering' || state === 'waiting') this.tasks.setPending(task, this.#countPending(task));
+      if (state === 'registering' || state === 'waiting') this.tasks.setPending(task, this.countPending(task));
       this.#file(task);
     }
     for (const id of this.workflows.keys()) this.attention.add(id);
@@ -413,7 +413,9 @@ export class Cluster {
         if (change.run !== 'fresh') Object.assign(workflow, { stop: undefined, haltMode: undefined });
         if (change.run === 'retry') workflow.sweptTo = workflow.size;
       }
-      if (isEndedWorkflow(change.to)) workflow.endedAt = at;
+      // One that is reset after its end had ended before, and is being cancelled no more.
+      if (isEndedWorkflow(change.to) && workflow.endedAt === 0) workflow.endedAt = at;
+      if (change.to === 'halted') workflow.stop = undefined;
     });
     if (isEndedWorkflow(change.to)) this.active.delete(change.workflow);
     else this.active.add(change.workflow);
@@ -501,7 +503,7 @@ export class Cluster {
 
   #onTaskChanged(task: TaskId, event: TaskEvent): void {
     const before = this.tasks.state(task);
-    if (event.type === 'moved' && event.move.to === 'waiting') this.tasks.setPending(task, this.#countPending(task));
+    if (event.type === 'moved' && event.move.to === 'waiting') this.tasks.setPending(task, this.countPending(task));
     if (event.type === 'moved') this.#setState(task, event.move.to);
     this.tasks.apply(task, event);
     this.#dirtyTasks.add(task);
@@ -633,7 +635,8 @@ export class Cluster {
     if (this.#early.size > 0 && this.#early.delete(task)) this.#dirtyTasks.add(task);
   }
 
-  #countPending(task: TaskId): number {
+  /** Edges into a task that are not met. */
+  countPending(task: TaskId): number {
     const { graph } = this;
     let pending = 0;
     for (let edge = graph.firstInto(task); edge !== 0; edge = graph.nextInto(edge)) {

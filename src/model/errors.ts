@@ -45,7 +45,7 @@ export const errorKinds = {
   'nothing-to-resume': kind(404, 2, false, "start something with 'drover run'"),
   'transition-not-allowed': kind(409, 2, false, "look at its present state with 'drover show'"),
   'role-not-allowed': kind(403, 2, false, 'use a token of a role that may do this'),
-  'run-is-live': kind(409, 2, true, "wait for it, or stop it with 'drover cancel'"),
+  'run-is-live': kind(409, 2, true, "follow it with 'drover wait', or stop it with 'drover halt'"),
   'continuation-not-waiting': kind(409, 2, false, 'only a task that still waits can get another dependency'),
   'dependency-cycle': kind(409, 2, false, 'remove one of the edges of the cycle'),
   'edge-unknown': kind(404, 2, false, "look at the dependencies with 'drover show TASK'"),

@@ -202,3 +202,16 @@ export const comparisonsMax = 4;
 export const tokensMax = 10_000;
 /** A token that expires does so within ten years: later is a slip, or never. */
 export const tokenMsMax = 10 * 366 * 86_400_000;
+
+/** A file of a recorded workflow: it is read as one text, of which the engine has a limit of four times as much. */
+export const wfformatBytesMax = 128 * 1024 * 1024;
+/** Edges of one that is written: without joins they may be as many as the square of the tasks. */
+export const wfformatEdgesMax = 5_000_000;
+/** Nodes of a drawn graph: beyond the first number alike ones are folded, and beyond the last none is drawn. */
+export const graphLimits = {
+  foldNodes: 60,
+  nodesMax: 3_000,
+  edgesMax: 20_000,
+  tasksMax: 1_000_000,
+  labelChars: 40,
+} as const;

@@ -14,7 +14,7 @@ import {
 } from '../model/states.ts';
 import { tokenRoles } from '../model/tokens.ts';
 import { oneOf } from './schema.ts';
-import { Amounts, Concurrency, Priority, Resources, Tags } from './spec.ts';
+import { Amounts, Concurrency, EdgeSpec, Priority, Resources, Tags } from './spec.ts';
 
 export const apiVersion = 1;
 
@@ -151,6 +151,9 @@ export const TaskView = Type.Object({
   shortfall: Type.Optional(Shortfall),
   expectedDurationMs: Type.Optional(count),
   tags: Type.Optional(Tags),
+  /** Which template it was made of. */
+  template: Type.Optional(Type.String()),
+  attributes: Type.Optional(Tags),
   /** Dependencies that are not met yet. */
   pendingDependencies: Type.Optional(count),
   /** It waits before its next attempt until then. */
@@ -163,6 +166,14 @@ export type TaskView = Static<typeof TaskView>;
 
 export const TaskList = Type.Object({ tasks: Type.Array(TaskView), ...pageEnd });
 export type TaskList = Static<typeof TaskList>;
+
+/** Of tasks of the workflow, by their indices; each edge is in one row only. */
+export const EdgeList = Type.Object({
+  edges: Type.Array(EdgeSpec),
+  /** Give it as `cursor` for the next page; absent on the last. */
+  next: Type.Optional(Type.String()),
+});
+export type EdgeList = Static<typeof EdgeList>;
 
 export const TaskDetail = Type.Object({
   ...TaskView.properties,
@@ -349,6 +360,13 @@ export type TokenList = Static<typeof TokenList>;
 
 export const RetryResult = Type.Object({ retried: count, workflow: WorkflowView });
 export type RetryResult = Static<typeof RetryResult>;
+
+export const ResetResult = Type.Object({
+  /** Tasks that begin anew. */
+  reset: count,
+  workflow: WorkflowView,
+});
+export type ResetResult = Static<typeof ResetResult>;
 
 /** What became of the tasks that matched. In a dry run: what would. */
 export const BulkResult = Type.Object({

@@ -9,6 +9,7 @@ import {
   type BulkResult,
   type Comparison,
   type ConcurrencyView,
+  type EdgeList,
   type EventList,
   type EventView,
   type FailureList,
@@ -16,6 +17,7 @@ import {
   type LimitView,
   type NewTokenView,
   outputHeaders,
+  type ResetResult,
   type ResourceList,
   type RetryResult,
   type ServerView,
@@ -220,6 +222,11 @@ export class Client {
     return this.change(`workflows/${workflow}/resume`, { how });
   }
 
+  /** What is not done begins anew, or with `all` all of it, when it is resumed. Only of one that has no live run. */
+  reset(workflow: string, all = false): Promise<ResetResult> {
+    return this.change(`workflows/${workflow}/reset`, { all });
+  }
+
   /** Newest first. */
   workflows(page: PageOptions = {}): Promise<WorkflowList> {
     return this.read('workflows', pageQuery(page));
@@ -275,6 +282,18 @@ export class Client {
 
   tasksOf(workflow: string, page: PageOptions = {}): Promise<TaskList> {
     return this.read(`workflows/${workflow}/tasks`, pageQuery(page));
+  }
+
+  /** What waits for what, by the indices of tasks: a row is a single task and a range of others. */
+  edges(workflow: string, page: Pick<PageOptions, 'limit' | 'cursor'> = {}): Promise<EdgeList> {
+    return this.read(`workflows/${workflow}/edges`, pageQuery(page));
+  }
+
+  eachEdge(workflow: string, page: Pick<PageOptions, 'limit'> = {}): AsyncGenerator<EdgeSpec, void> {
+    return rowsOf(
+      (cursor) => this.edges(workflow, withCursor(page, cursor)),
+      ({ edges }) => edges,
+    );
   }
 
   attempts(page: PageOptions = {}): Promise<AttemptList> {

@@ -3,17 +3,20 @@ import { type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AvailableList, ExecutionHistory, ExecutionInfo } from '../../src/protocol/http-worker.ts';
+import { EdgeSpec } from '../../src/protocol/spec.ts';
 import {
   AttemptList,
   AttemptView,
   BulkResult,
   ConcurrencyView,
+  EdgeList,
   EventList,
   EventView,
   FailureList,
   LimitList,
   LimitView,
   NewTokenView,
+  ResetResult,
   ResourceList,
   RetryResult,
   ServerView,
@@ -86,6 +89,8 @@ const cases: Readonly<Record<Method, Case>> = {
   workflow: [() => client.workflow('w1', { after: 0, waitMs: 10 }), WorkflowView],
   tasks: [() => client.tasks({ count: true }), TaskList],
   tasksOf: [() => client.tasksOf('w1', { limit: 2, count: true }), TaskList],
+  edges: [() => client.edges('w1', { limit: 1 }), EdgeList],
+  eachEdge: [() => first(client.eachEdge('w1')), EdgeSpec],
   attempts: [() => client.attempts({ count: true }), AttemptList],
   workers: [() => client.workers({ all: true, count: true }), WorkerList],
   events: [() => client.events(), EventList],
@@ -130,6 +135,7 @@ const cases: Readonly<Record<Method, Case>> = {
   abort: [async () => client.abort(await register()), WorkflowView],
   halt: [async () => client.halt(await begun(), 'drain'), WorkflowView],
   resume: [async () => client.resume(await halted(), 'hot'), WorkflowView],
+  reset: [async () => client.reset(await halted(), true), ResetResult],
   cancel: [async () => client.cancel(await halted()), WorkflowView],
   drainWorker: [() => client.drainWorker('k1'), WorkerView],
   releaseWorker: [() => client.releaseWorker('k1'), WorkerView],

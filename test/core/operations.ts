@@ -16,6 +16,7 @@ import {
   extendWorkflow,
   registerWorkflow,
 } from '../../src/core/workflow/registration.ts';
+import { resetWorkflow } from '../../src/core/workflow/resetting.ts';
 import type { Capacity } from '../../src/model/capacity.ts';
 import type { Concurrency } from '../../src/model/concurrency.ts';
 import { DroverError } from '../../src/model/errors.ts';
@@ -181,6 +182,15 @@ const operations = {
     void turn.mustWorkflow(someWorkflow(turn, a), { type: 'halt', mode: b % 2 === 0 ? 'kill' : 'drain' }, 'definer'),
   resume: (turn, { a, b }) =>
     void turn.mustWorkflow(someWorkflow(turn, a), { type: 'resume', how: b % 2 === 0 ? 'hot' : 'cold' }, 'definer'),
+  reset: (turn, { a, b, c }) => {
+    const size = turn.cluster.workflow(someWorkflow(turn, a)).size;
+    const after = c % 4 === 0 ? b % Math.max(1, size) : 0;
+    resetWorkflow(
+      turn,
+      { workflow: someWorkflow(turn, a), all: b % 2 === 0, after },
+      turn.changes.length + 1 + (c % 9),
+    );
+  },
   cancel: (turn, { a }) => void turn.mustTask(someTask(turn, a), { type: 'cancel', reason: 'user' }, 'definer'),
   hold: (turn, { a }) => void turn.mustTask(someTask(turn, a), { type: 'hold' }, 'definer'),
   release: (turn, { a }) => void turn.mustTask(someTask(turn, a), { type: 'release' }, 'definer'),

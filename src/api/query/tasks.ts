@@ -14,6 +14,11 @@ import { lastAttempts, selectTasks } from './task-selection.ts';
 import { walkTasks } from './task-walk.ts';
 
 const none: ReadonlyMap<TaskId, Shortfall> = new Map();
+/** What the definition of a task says, and memory does not. */
+const definedFields = [
+  ...(['name', 'command', 'requestedResources', 'expectedDurationMs', 'tags', 'skipped'] as const),
+  ...(['template', 'attributes'] as const),
+];
 const names = Object.keys(TaskView.properties) as (keyof TaskView)[];
 
 export async function taskPage(shell: ControllerShell, filter: Filter, query: ListQuery): Promise<TaskList> {
@@ -62,7 +67,7 @@ async function renderSlice(
   tasks: readonly TaskId[],
   projection: Projection<TaskView>,
 ): Promise<TaskView[]> {
-  const isDefined = projection.has('name', 'command', 'requestedResources', 'expectedDurationMs', 'tags', 'skipped');
+  const isDefined = projection.has(...definedFields);
   const definitions = isDefined ? await shell.store.definitions(tasks) : [];
   const last = projection.has('outcome', 'shortfall') ? await lastAttempts(shell, tasks) : [];
   const shortfalls = projection.has('shortfall') ? await shortfallsOf(shell, await shortOf(shell, tasks, last)) : none;

@@ -4,15 +4,24 @@ import type { ControllerShell } from '../../controller/shell.ts';
 import type { Cluster } from '../../core/cluster.ts';
 import { assert } from '../../model/errors.ts';
 import { printWorkflow, type WorkflowId } from '../../model/ids.ts';
-import { longPollMsMax } from '../../model/limits.ts';
+import { longPollMsMax, pageRowsMax } from '../../model/limits.ts';
 import { haltModes, isEndedWorkflow } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
-import { Comparison, FailureList, RetryResult, Warnings, WorkflowView } from '../../protocol/views.ts';
+import {
+  Comparison,
+  EdgeList,
+  FailureList,
+  ResetResult,
+  RetryResult,
+  Warnings,
+  WorkflowView,
+} from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Comparer } from '../comparison.ts';
 import { failuresOf } from '../failures.ts';
 import { keyOf } from '../idempotency.ts';
+import { edgePage } from '../query/edges.ts';
 import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
 import { optional } from '../render.ts';
@@ -152,6 +161,19 @@ function registerSteering(app: App, shell: ControllerShell, comparer: Comparer):
     },
     (request) => retryFailed(shell, workflowOf(request.params.id)),
   );
+  const ResetBody = Type.Object({ all: Type.Boolean() }, { additionalProperties: false });
+  app.post(
+    '/api/v1/workflows/:id/reset',
+    {
+      schema: {
+        summary: 'Let the tasks of a workflow begin anew',
+        params: Reference,
+        body: ResetBody,
+        response: { 200: ResetResult },
+      },
+    },
+    ({ params, body }) => reset(shell, workflowOf(params.id), body.all),
+  );
   const HaltBody = Type.Object({ mode: oneOf(haltModes) }, { additionalProperties: false });
   app.post(
     '/api/v1/workflows/:id/halt',
@@ -183,6 +205,17 @@ async function retryFailed(shell: ControllerShell, workflow: WorkflowId): Promis
   return { retried, workflow: await workflowView(shell, workflow) };
 }
 
+async function reset(shell: ControllerShell, workflow: WorkflowId, all: boolean): Promise<ResetResult> {
+  let count = 0;
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const reply = await shell.request({ type: 'reset', workflow, all, after });
+    assert(reply.type === 'reset', 'what is reset is answered so');
+    count += reply.count;
+    after = reply.next;
+  }
+  return { reset: count, workflow: await workflowView(shell, workflow) };
+}
+
 function registerReading(app: App, shell: ControllerShell): void {
   const WaitQuery = Type.Object({
     after: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -199,6 +232,22 @@ function registerReading(app: App, shell: ControllerShell): void {
       },
     },
     ({ params, query }) => nextView(shell, workflowOf(params.id), query.after ?? -1, shell.now() + (query.waitMs ?? 0)),
+  );
+  const EdgeQuery = Type.Object({
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageRowsMax, description: 'rows of a page' })),
+    cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next` of the page before' })),
+  });
+  app.get(
+    '/api/v1/workflows/:id/edges',
+    {
+      schema: {
+        summary: 'List what waits for what in a workflow',
+        params: Reference,
+        querystring: EdgeQuery,
+        response: { 200: EdgeList },
+      },
+    },
+    ({ params, query }) => edgePage(shell, workflowOf(params.id), query),
   );
   app.get(
     '/api/v1/workflows/:id/failures',

@@ -117,6 +117,9 @@ const commands: TaskCommand[] = [
   { type: 'forgive' },
   { type: 'retry' },
   { type: 'reinstate' },
+  { type: 'reset', all: false, unmet: false },
+  { type: 'reset', all: false, unmet: true },
+  { type: 'reset', all: true, unmet: false },
 ];
 
 const cellOf = (state: TaskState, command: TaskCommand) =>
@@ -242,9 +245,34 @@ describe('the table of the task', () => {
     }
   });
 
-  it('A48: no command makes an available task inactive again: a hold is a flag', () => {
-    for (const view of viewsIn('queued')) {
+  it('repeats a done task by nothing but a reset of all, and a join by one of what it waits for', () => {
+    for (const view of viewsIn('done')) {
       for (const command of commands) {
+        const decision = decideBy(taskTable, view, command, cellOf('done', command).by[0] as Role);
+        const repeats = command.type === 'reset' && (command.all || (command.unmet && view.kind !== 'command'));
+        expect(decision.kind === 'accept', `${view.kind} ${JSON.stringify(command)}`).toBe(repeats);
+      }
+    }
+  });
+
+  it('gives what is reset fresh budgets, lets it wait, and touches nothing that a worker has', () => {
+    const reset = { type: 'reset', all: true, unmet: true } as const;
+    for (const state of ['queued', 'triaging', 'adjusting', 'done', 'failed', 'cancelled'] as const) {
+      for (const view of viewsIn(state)) {
+        expect(decideBy(taskTable, view, reset, 'controller')).toEqual({
+          kind: 'accept',
+          events: [{ type: 'moved', move: { to: 'waiting' }, fresh: true }],
+        });
+      }
+    }
+    for (const state of ['launched', 'running', 'cancelling'] as const) {
+      for (const view of viewsIn(state)) expect(decideBy(taskTable, view, reset, 'controller').kind).toBe('reject');
+    }
+  });
+
+  it('A48: no command makes an available task inactive again, but a reset of its workflow: a hold is a flag', () => {
+    for (const view of viewsIn('queued')) {
+      for (const command of commands.filter(({ type }) => type !== 'reset')) {
         const decision = decideBy(taskTable, view, command, cellOf('queued', command).by[0] as Role);
         if (decision.kind !== 'accept') continue;
         for (const event of decision.events) if (event.type === 'moved') expect(event.move.to).not.toBe('waiting');

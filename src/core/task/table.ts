@@ -4,6 +4,7 @@
  * 2. A bad end goes through `triaging`, which charges the budget of its cause and decides: again, adjust, or failed.
  * 3. Only a queued task that is not held is launched, and only from `notBefore` on.
  * 4. Cancelling never waits for a worker; running again always does.
+ * 5. Only a reset leaves `done`; what is reset waits, and its edges decide from there.
  */
 import type { Cause, Role, TaskState } from '../../model/states.ts';
 import { type BadOutcome, causeOf, isUncharged } from '../attempt/outcome.ts';
@@ -202,6 +203,20 @@ const reinstated = cell(['controller'], ['waiting', 'queued'], (view: In<'cancel
     : ignore('it was cancelled for a reason of its own'),
 );
 
+const again = (): Decision<TaskEvent> => accept(moved({ to: 'waiting' }, { fresh: true }));
+
+const reset = cell(['controller'], ['waiting'], again);
+
+/** A join costs nothing to repeat, and would else let pass what is to wait for its parents. */
+const resetDone = cell(['controller'], ['waiting'], (view: In<'done'>, { all, unmet }: Of<'reset'>) =>
+  all || (unmet && view.kind !== 'command') ? again() : ignore('done tasks are not repeated'),
+);
+
+const resetQueued = cell(['controller'], ['waiting'], (view: In<'queued'>, { unmet }: Of<'reset'>) => {
+  const isFresh = view.notBefore === 0 && Object.values(view.used).every((count) => count === 0);
+  return unmet || !isFresh ? again() : ignore('it is as fresh as it can be');
+});
+
 const notNow = refused('not in this state');
 const late = ignored('the task is past that');
 const early = refused('it is still being registered');
@@ -231,6 +246,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: late,
     retry: goesOn,
     reinstate: goesOn,
+    reset: early,
   },
   waiting: {
     activate: late,
@@ -252,6 +268,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: late,
     retry: goesOn,
     reinstate: goesOn,
+    reset: ignored('it waits already'),
   },
   queued: {
     activate: late,
@@ -273,6 +290,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: refunded,
     retry: goesOn,
     reinstate: goesOn,
+    reset: resetQueued,
   },
   launched: {
     activate: late,
@@ -294,6 +312,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: refunded,
     retry: goesOn,
     reinstate: goesOn,
+    reset: alive,
   },
   running: {
     activate: late,
@@ -315,6 +334,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: refunded,
     retry: goesOn,
     reinstate: goesOn,
+    reset: alive,
   },
   triaging: {
     activate: late,
@@ -336,6 +356,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: forgivenTriaging,
     retry: goesOn,
     reinstate: goesOn,
+    reset: reset,
   },
   adjusting: {
     activate: late,
@@ -357,6 +378,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: late,
     retry: goesOn,
     reinstate: goesOn,
+    reset: reset,
   },
   cancelling: {
     activate: late,
@@ -378,6 +400,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: late,
     retry: alive,
     reinstate: late,
+    reset: alive,
   },
   done: {
     activate: late,
@@ -399,6 +422,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: late,
     retry: ignored('done tasks are not repeated'),
     reinstate: over,
+    reset: resetDone,
   },
   failed: {
     activate: late,
@@ -420,6 +444,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: forgivenFailed,
     retry: retried,
     reinstate: over,
+    reset: reset,
   },
   cancelled: {
     activate: late,
@@ -441,6 +466,7 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: late,
     retry: retried,
     reinstate: reinstated,
+    reset: reset,
   },
   aborted: {
     activate: late,
@@ -462,5 +488,6 @@ export const taskTable: Table<TaskState, TaskView, TaskCommand, TaskEvent> = {
     forgive: late,
     retry: refused('its registration did not complete; submit it again'),
     reinstate: over,
+    reset: refused('its registration did not complete; submit it again'),
   },
 };

@@ -82,7 +82,9 @@ export type TaskCommand =
   | { readonly type: 'forgive' }
   | { readonly type: 'retry' }
   /** What it was cancelled for is being tried again. */
-  | { readonly type: 'reinstate' };
+  | { readonly type: 'reinstate' }
+  /** Its workflow begins anew. `all`: with what is done, too. `unmet`: an edge into it is not met, or not any more. */
+  | { readonly type: 'reset'; readonly all: boolean; readonly unmet: boolean };
 
 /** The state it goes to, with the data of that state. */
 export type TaskMove =

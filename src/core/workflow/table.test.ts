@@ -29,6 +29,8 @@ const commands: WorkflowCommand[] = [
   { type: 'settle' },
   { type: 'resume', how: 'hot' },
   { type: 'resume', how: 'cold' },
+  { type: 'reset', all: false },
+  { type: 'reset', all: true },
   { type: 'reopen' },
   { type: 'cancel' },
   { type: 'fail-fast' },
@@ -68,6 +70,16 @@ describe('the table of the workflow', () => {
     const resume = (how: 'hot' | 'cold') => decideBy(workflowTable, view, { type: 'resume', how }, 'definer');
     expect(resume('cold')).toMatchObject({ kind: 'reject', code: 'run-is-live' });
     expect(resume('hot')).toMatchObject({ kind: 'accept', events: [{ to: 'instantiating', run: 'hot' }] });
+  });
+
+  it.each(workflowStates)('resets a workflow in state %s only if no run of it is live', (state) => {
+    const endings: readonly WorkflowState[] = ['halted', 'done', 'failed', 'cancelled'];
+    const live: readonly WorkflowState[] = ['queued', 'instantiating', 'launched', 'running', 'halting'];
+    for (const view of viewsIn(state)) {
+      const decision = decideBy(workflowTable, view, { type: 'reset', all: true }, 'definer');
+      expect(decision.kind).toBe(endings.includes(state) ? 'accept' : 'reject');
+      if (live.includes(state)) expect(decision).toMatchObject({ code: 'run-is-live' });
+    }
   });
 
   it('B17: an aborted registration is final', () => {

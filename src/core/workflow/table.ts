@@ -3,6 +3,7 @@
  * 1. Each move to `instantiating` is a new run; the move that ends the workflow ends the run. At most one is live.
  * 2. `stop` says that what is left of the work is being cancelled (by the user, or by fail-fast): nothing is launched.
  * 3. A halted workflow keeps its tasks waiting or queued; its state alone says why they do not move.
+ * 4. A reset leaves it halted: what was reset runs when it is resumed.
  */
 import type { EndedWorkflowState, HaltMode, Role, WorkflowState } from '../../model/states.ts';
 import { accept, type Cell, type Decision, ignore, ignored, refused, reject, type Table } from '../machine.ts';
@@ -41,6 +42,8 @@ export type WorkflowCommand =
   /** Draining, or killing, has ended. */
   | { readonly type: 'settle' }
   | { readonly type: 'resume'; readonly how: 'hot' | 'cold' }
+  /** Its tasks begin anew: those that are not done, or all of them. */
+  | { readonly type: 'reset'; readonly all: boolean }
   /** One of its tasks is tried again. */
   | { readonly type: 'reopen' }
   | { readonly type: 'cancel' }
@@ -112,6 +115,12 @@ const resumedWhileHalting = cell(['definer'], ['instantiating'], (view, { how }:
     : reject('run-is-live', `${view.live} attempts of the last run have not ended`);
 });
 
+const resetAgain = cell(['definer'], [], () => accept());
+const resetEnded = cell(['definer'], ['halted'], () => accept(moved('halted')));
+const resetDone = cell(['definer'], ['halted'], (_, { all }: Of<'reset'>) =>
+  all ? accept(moved('halted')) : ignore('all of it is done'),
+);
+
 const reopened = cell(['controller'], ['instantiating'], () =>
   accept<WorkflowEvent>({ type: 'moved', to: 'instantiating', run: 'retry' }),
 );
@@ -144,6 +153,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: early,
     settle: early,
     resume: early,
+    reset: early,
     reopen: early,
     cancel: aborted,
     'fail-fast': early,
@@ -159,6 +169,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: haltedAtOnce,
     settle: late,
     resume: live,
+    reset: live,
     reopen: goesOn,
     cancel: stopping('user', 'definer'),
     'fail-fast': notNow,
@@ -174,6 +185,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: halting,
     settle: late,
     resume: live,
+    reset: live,
     reopen: goesOn,
     cancel: stopping('user', 'definer'),
     'fail-fast': stopping('fail-fast', 'controller'),
@@ -189,6 +201,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: halting,
     settle: late,
     resume: live,
+    reset: live,
     reopen: goesOn,
     cancel: stopping('user', 'definer'),
     'fail-fast': stopping('fail-fast', 'controller'),
@@ -204,6 +217,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: halting,
     settle: late,
     resume: live,
+    reset: live,
     reopen: goesOn,
     cancel: stopping('user', 'definer'),
     'fail-fast': stopping('fail-fast', 'controller'),
@@ -219,6 +233,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: haltedHarder,
     settle: settled,
     resume: resumedWhileHalting,
+    reset: refused('its last run has not halted yet', 'run-is-live'),
     reopen: goesOn,
     cancel: stopping('user', 'definer'),
     'fail-fast': stopping('fail-fast', 'controller'),
@@ -234,6 +249,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: ignored('it is halted already'),
     settle: late,
     resume: resumed,
+    reset: resetAgain,
     reopen: ignored('it is halted: a resume will run it'),
     cancel: cancelledHalted,
     'fail-fast': over,
@@ -249,6 +265,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: over,
     settle: over,
     resume: ignored('all of it is done'),
+    reset: resetDone,
     reopen: reopened,
     cancel: over,
     'fail-fast': over,
@@ -264,6 +281,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: over,
     settle: over,
     resume: resumed,
+    reset: resetEnded,
     reopen: reopened,
     cancel: over,
     'fail-fast': over,
@@ -279,6 +297,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: over,
     settle: over,
     resume: refused('it was cancelled; submit it again'),
+    reset: resetEnded,
     reopen: reopened,
     cancel: over,
     'fail-fast': over,
@@ -294,6 +313,7 @@ export const workflowTable: Table<WorkflowState, WorkflowView, WorkflowCommand, 
     halt: over,
     settle: over,
     resume: refused('its registration did not complete; submit it again'),
+    reset: refused('its registration did not complete; submit it again'),
     reopen: refused('its registration did not complete; submit it again'),
     cancel: over,
     'fail-fast': over,

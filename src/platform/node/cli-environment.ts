@@ -5,6 +5,7 @@
  * nobody reads (`| less`, Ctrl-S), and this process may host the controller, whose workers would take it for dead.
  */
 import { accessSync, constants, createReadStream, statSync, write as writeFd } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
@@ -62,6 +63,25 @@ export class NodeOutput {
   }
 }
 
+/** Pieces are gathered: a write each would take most of the time. */
+const writeCharsMin = 256 * 1024;
+
+async function writeWhole(path: string, pieces: Iterable<string>): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    let text = '';
+    for (const piece of pieces) {
+      text += piece;
+      if (text.length < writeCharsMin) continue;
+      await file.appendFile(text);
+      text = '';
+    }
+    await file.appendFile(text);
+  } finally {
+    await file.close();
+  }
+}
+
 function workingDirectory(): string {
   try {
     return process.cwd();
@@ -114,6 +134,23 @@ export class NodeCliEnvironment {
   /** Opened when it is read: a stream that nobody reads would end the process if it fails. */
   async *readFile(path: string): AsyncGenerator<Uint8Array> {
     yield* createReadStream(path);
+  }
+
+  /** What is no plain file, such as /dev/stdout, is written as it is. */
+  async writeFile(path: string, pieces: Iterable<string>): Promise<void> {
+    const isPlain = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+    const partial = isPlain ? `${path}.${process.pid}.part` : path;
+    try {
+      await writeWhole(partial, pieces);
+      if (isPlain) await rename(partial, path);
+    } catch (error) {
+      if (isPlain) await rm(partial, { force: true }).catch(() => undefined);
+      const code = error instanceof Error && 'code' in error ? error.code : error;
+      throw new DroverError('store-unwritable', `${path} can't be written: ${code}`, {
+        cause: error,
+        hint: 'make room, or name another file',
+      });
+    }
   }
 
   /** The space of new objects, three times over, is most of what such a process has: it is not let grow. */
