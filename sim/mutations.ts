@@ -93,7 +93,7 @@ const general: readonly Mutation[] = [
         replace: '',
       },
     ],
-    scenario: 'needs',
+    scenario: 'needs-sent-ahead',
   },
   {
     name: 'send-again',

@@ -95,6 +95,11 @@ export const scenarios: Readonly<Record<string, Plan>> = {
   plain: planOf({ tasks: 6, taskMs: 300, faults: [] }),
   /** Tasks ask for more, or less, than a slot. */
   needs: planOf({ ...needs, workers: [large], faults: [] }),
+  /** And are so short that more are sent than fit. */
+  'needs-sent-ahead': planOf({
+    ...{ tasks: 180, taskMs: 20, workers: [large], faults: [] },
+    resources: [undefined, { cpus: 3 }, { cpus: 0.1 }, { cpus: 1.5 }],
+  }),
   /** And workers crash and are resized meanwhile. */
   'needs-and-crashes': planOf({
     ...{ ...needs, workers: [large, large] },
