@@ -41,6 +41,15 @@ export const fallbacksMax = 8;
 export const scaleValuesMax = 64;
 /** Placeholders of a template, arguments of a workflow. */
 export const argumentsMax = 64;
+/** All arguments of a workflow together: they are a key in memory. */
+export const workflowArgumentBytesMax = 64 * 1024;
+/** Tasks that a definition comes to, unless it says that more are meant: a slip in a list multiplies. */
+export const expansionMax = 100_000;
+/** What is wrong with a definition is told up to so many times. */
+export const definitionIssuesMax = 50;
+/** Tasks and edges, of each kind, by which the differences of two graphs are shown; of graphs up to that size. */
+export const differencesShownMax = 20;
+export const differenceTasksMax = 200_000;
 /** Limits of one workflow on how many tasks of a template, or with a tag, run at a time. */
 export const concurrencyLimitsMax = 256;
 
