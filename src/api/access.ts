@@ -58,6 +58,8 @@ const rows: readonly Row[] = [
 
   ['POST', '/workflows', submitting, { ...large, ...repeatable }],
   ['POST', '/workflows/:/tasks', submitting, { ...large, ...repeatable }],
+  ['POST', '/definitions', submitting, large],
+  ['POST', '/workflows/:/difference', reading, large],
   ['POST', '/workflows/:/close', submitting, repeatable],
   ['POST', '/workflows/:/*', submitting],
   ['POST', '/tasks', submitting, large],

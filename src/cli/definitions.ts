@@ -5,9 +5,11 @@ import type { LogOptions } from './commands/logs.ts';
 import type { ListOptions } from './commands/ls.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
+import type { CommonOptions } from './context.ts';
 import type { ExecutionOptions } from './execution.ts';
 import {
   cancelHelp,
+  closeHelp,
   holdHelp,
   logsHelp,
   lsHelp,
@@ -16,6 +18,7 @@ import {
   releaseHelp,
   resumeHelp,
   runHelp,
+  schemaHelp,
   showHelp,
 } from './help.ts';
 import type { ManyOptions } from './many.ts';
@@ -44,6 +47,13 @@ export function defineCommands(program: Command, given: Given, perform: Perform)
   defineShow(program, given, perform);
   defineLogs(program, given, perform);
   defineCancel(program, given, perform);
+  defineClose(program, given, perform);
+  program
+    .command('schema')
+    .summary('print the JSON Schema of definitions')
+    .description('Prints the JSON Schema by which definitions of workflows are checked, for editors.')
+    .addHelpText('after', schemaHelp)
+    .action(() => perform(async (context) => (await import('./commands/schema.ts')).printSchema(context)));
   defineSteering(program, given, perform);
   defineServerCommands(program, given, perform);
 }
@@ -143,6 +153,20 @@ function defineCancel(program: Command, { env }: Given, perform: Perform): void 
     .addHelpText('after', cancelHelp)
     .action((ids: string[], options: ManyOptions) =>
       perform(async (context) => (await import('./commands/cancel.ts')).cancel(context, ids, options)),
+    );
+}
+
+function defineClose(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('close')
+    .summary('say that open workflows have all of their tasks')
+    .description('Closes open workflows: they get no more tasks, and end when those they have do.')
+    .argument('<id...>', 'workflows')
+    .addOption(jsonOption('an answer a line, as JSON'))
+    .addOption(dirOption(env))
+    .addHelpText('after', closeHelp)
+    .action((ids: string[], options: CommonOptions) =>
+      perform(async (context) => (await import('./commands/close.ts')).close(context, ids, options)),
     );
 }
 

@@ -1,4 +1,5 @@
 /** A `CliEnv` that lives in memory, for tests of the commands. */
+import { hash } from 'node:crypto';
 import type { CliEnv, Output, PathKind, StopSignal } from './environment.ts';
 
 export class MemoryOutput implements Output {
@@ -61,6 +62,10 @@ export class MemoryEnvironment implements CliEnv {
     const content = this.files.get(path);
     if (content === undefined) throw Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });
     yield Buffer.from(content);
+  }
+
+  digest(text: string): string {
+    return hash('sha256', text);
   }
 
   staySmall(): void {}

@@ -27,6 +27,8 @@ export interface CliEnv {
   kindOf(path: string): PathKind;
   isExecutable(path: string): boolean;
   readFile(path: string): AsyncIterable<Uint8Array>;
+  /** SHA-256 in hex. */
+  digest(text: string): string;
   /** For a command that passes much on and keeps nothing: memory is preferred to speed from now on. */
   staySmall(): void;
   /** While there is a listener, these signals do not end the process. Returns how to stop listening. */

@@ -43,6 +43,7 @@ function defineSubmit(program: Command, { env, sources }: Given, perform: Perfor
     .summary('hand tasks to a running server and go')
     .description("Submits each line of FILE ('-': stdin), or 'cmd {}' for each value, to a running controller.");
   addInputs(command)
+    .option('--to <id>', 'add the tasks of a definition to an open workflow', filled)
     .addOption(jsonOption('the workflow as one JSON object'))
     .addOption(dirOption(env))
     .addHelpText('after', submitHelp)

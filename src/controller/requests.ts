@@ -19,9 +19,9 @@ import { commandBytesMax, commitRowsMax, environmentBytesMax } from '../model/li
 import type { Need } from '../model/need.ts';
 import type { WorkflowState } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
-import type { Comparison } from '../protocol/views.ts';
 import type { TaskDefinition, UsageSample } from '../store/store.ts';
 import type { HttpWorkers } from './http-workers.ts';
+import { type Identities, identityOf } from './identities.ts';
 import type { Effect, Reply, Request } from './messages.ts';
 import { kindOf } from './task-kind.ts';
 import { needOf, needOfTask } from './task-need.ts';
@@ -42,6 +42,7 @@ export interface RequestContext {
   readonly sessions: WorkerSessions;
   readonly tokens: Tokens;
   readonly httpWorkers: HttpWorkers;
+  readonly identities: Identities;
   readonly effects: Effect[];
   readonly collected: Collected;
   readonly ticket: number;
@@ -54,14 +55,16 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
   const { turn } = context;
   switch (request.type) {
     case 'register':
-      return { type: 'registered', workflow: register(context, request.spec) };
+      return known(context, request) ?? { type: 'registered', workflow: register(context, request) };
     case 'submit':
-      return submit(context, request.spec, request.batch, request.comparison);
+      return known(context, request) ?? submit(context, request);
     case 'extend':
       checkCommands(request.batch);
-      return extend(context, request.workflow, request.batch, request.comparison);
+      return extend(context, request);
     case 'close':
+      context.identities.mayClose(request.workflow);
       closeWorkflow(turn, request.workflow);
+      context.identities.note(request.workflow);
       return done;
     case 'abort':
       abortWorkflow(turn, request.workflow);
@@ -129,17 +132,27 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
   }
 }
 
+/** Submitting the same again makes nothing: whoever asks goes on with what is there. */
+function known({ identities }: RequestContext, { spec, replaces }: Asked<'register' | 'submit'>): Reply | undefined {
+  const workflow = replaces === true ? undefined : identities.find(spec);
+  return workflow === undefined ? undefined : { type: 'registered', workflow, isKnown: true };
+}
+
+type Asked<Type extends Request['type']> = Extract<Request, { readonly type: Type }>;
+
 /** Checked as a whole before any of it is done: what is refused leaves nothing behind. */
-function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch, comparison?: Comparison): Reply {
+function submit(context: RequestContext, request: Asked<'submit'>): Reply {
+  const { batch, outside, comparison } = request;
   checkCommands(batch);
-  checkExtension('the workflow', 0, batch.tasks.length, batch.edges);
-  const workflow = register(context, spec);
-  extend(context, workflow, batch, comparison);
+  checkExtension('the workflow', 0, batch.tasks.length, batch.edges, outside);
+  const workflow = register(context, request);
+  extend(context, { ...request, type: 'extend', workflow });
   closeWorkflow(context.turn, workflow);
+  context.identities.note(workflow);
   return { type: 'registered', workflow, ...(comparison === undefined ? {} : { comparison }) };
 }
 
-function register({ turn, collected }: RequestContext, spec: WorkflowSpec): WorkflowId {
+function register({ turn, collected }: RequestContext, { spec, replaces }: Asked<'register' | 'submit'>): WorkflowId {
   let environmentBytes = 0;
   for (const [key, value] of Object.entries(spec.env))
     environmentBytes += Buffer.byteLength(key) + Buffer.byteLength(value);
@@ -149,7 +162,9 @@ function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Work
   const { maxAttempts, failFast, open, onLost } = spec;
   const loss = onLost === undefined ? {} : { onLost };
   const need = spec.resources === undefined ? {} : { need: needOf(spec.resources) };
-  const workflow = registerWorkflow(turn, { maxAttempts, failFast, open, ...loss, ...need });
+  const identity = identityOf(spec, replaces === true);
+  const known = identity === undefined ? {} : { identity };
+  const workflow = registerWorkflow(turn, { maxAttempts, failFast, open, ...loss, ...need, ...known });
   collected.specs.push({ workflow, spec });
   return workflow;
 }
@@ -178,13 +193,11 @@ const seedNeed = (need: Need | undefined): Pick<TaskSeed, 'need'> => (need === u
 
 function extend(
   { turn, collected }: RequestContext,
-  workflow: WorkflowId,
-  batch: TaskBatch,
-  comparison?: Comparison,
+  { workflow, batch, outside = [], comparison }: Asked<'extend'>,
 ): Reply {
   const { tasks, edges } = batch;
   const seeds = seedsOf(batch, turn.cluster.workflow(workflow).rules.need);
-  const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges });
+  const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges, outside });
   tasks.forEach((spec, offset) => {
     collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });
   });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DroverError } from '../model/errors.ts';
 import type { TaskBatch } from '../protocol/spec.ts';
-import { type CompileOptions, compile, type Flow } from './compile.ts';
+import { type CompileOptions, compile, type Flow, identified } from './compile.ts';
 import type { Issue } from './issues.ts';
 import { parseText } from './text.ts';
 
@@ -238,6 +238,14 @@ describe('dependencies', () => {
     expect(edgesOf(flow)).toHaveLength(102);
   });
 
+  it('by each are refused where a task would find no partner', () => {
+    const tasks = [
+      { name: 'a', command: 'a {s}', args: { s: ['x'] } },
+      { name: 'b', command: 'b {s} {t}', args: { s: ['x', 'y'], t: [1, 2] }, after: { each: 'a' } },
+    ];
+    expect(messagesOf({ name: 'n', tasks })).toEqual(["tasks[1].after: 'a' has no task with s = y"]);
+  });
+
   it('on tasks of other workflows are left to the controller', () => {
     const flow = compiled({
       name: 'n',
@@ -426,7 +434,7 @@ describe('the digest of a graph', () => {
       { name: 'b', command: 'y', after: 'a' },
     ],
   };
-  const graph = (change: object): string | undefined => compiled({ ...base, ...change }).spec.graph;
+  const graph = (change: object): string | undefined => identified(compiled({ ...base, ...change })).spec.graph;
   const same = graph({});
 
   it('is the same whatever the order, the resources and the arguments of operation are', () => {

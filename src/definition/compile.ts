@@ -34,6 +34,7 @@ export interface CompileOptions {
   readonly locate?: Locate;
 }
 
+/** A workflow that grows has no graph yet. */
 export interface Flow {
   readonly spec: WorkflowSpec;
   /** Tasks that have a command. */
@@ -43,7 +44,29 @@ export interface Flow {
   readonly entries: readonly Entry[];
   /** Made anew each time: there is never more than one of them in memory. */
   batches(): Generator<TaskBatch, void>;
+  /** Finds the digest of its graph, with pauses. */
+  graph(): Generator<void, string>;
 }
+
+/** With the digest of its graph, by which it is known again. */
+export function identified(flow: Flow): Flow {
+  if (!hasGraph(flow)) return flow;
+  const steps = flow.graph();
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return withGraph(flow, step.value);
+}
+
+/** The same for whoever has others to serve. */
+export async function identifiedInSteps(flow: Flow, breathe: () => Promise<void>): Promise<Flow> {
+  if (!hasGraph(flow)) return flow;
+  const steps = flow.graph();
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return withGraph(flow, step.value);
+    await breathe();
+  }
+}
+
+const hasGraph = ({ spec }: Flow): boolean => !spec.open;
+const withGraph = (flow: Flow, graph: string): Flow => ({ ...flow, spec: { ...flow.spec, graph } });
 
 /** Throws `bad-definition` with all issues in its details. */
 export function compile(document: unknown, options: CompileOptions): Flow {
@@ -62,13 +85,13 @@ export function compile(document: unknown, options: CompileOptions): Flow {
   const spec = specOf(definition, common, options.surroundings, issues);
   issues.throwIfAny(name);
   const plan = new Plan(order, addedTo?.size ?? 0);
-  const graph = spec.open || addedTo !== undefined ? {} : { graph: graphOf(entries, args, options.digest) };
   return {
-    spec: { ...spec, ...graph },
+    spec,
     commands: entries.reduce((sum, { array, template }) => sum + (template === undefined ? 0 : array.count), 0),
     size: plan.last - (addedTo?.size ?? 0),
     entries,
     batches: () => batchesOf(plan, args),
+    graph: () => graphOf(entries, args, options.digest),
   };
 }
 

@@ -216,12 +216,12 @@ function linkOf(
   }
   if (each === undefined) return { kind: 'all', entry: found, on };
   const matching = new Matching(found.array, entry.array);
-  if (!checkMatching(matching, name, entry, path, issues)) return undefined;
+  if (!checkMatching(matching, name, path, issues)) return undefined;
   return { kind: 'each', entry: found, on, matching };
 }
 
 /** Every task finds a partner. */
-function checkMatching(matching: Matching, name: string, { array }: Entry, path: Path, issues: Issues): boolean {
+function checkMatching(matching: Matching, name: string, path: Path, issues: Issues): boolean {
   if (matching.shared.size === 0) {
     issues.add(
       path,
@@ -229,14 +229,9 @@ function checkMatching(matching: Matching, name: string, { array }: Entry, path:
     );
     return false;
   }
-  // Beyond this the axes, not their product, would have to be looked at; no one writes such lists by hand.
-  const looked = Math.min(array.count, 100_000);
-  for (let element = 0; element < looked; element++) {
-    if (matching.parentsOf(element).length > 0) continue;
-    issues.add(path, `'${name}' has no task with ${[...matching.shared].join(', ')} = ${matching.groupOf(element)}`);
-    return false;
-  }
-  return true;
+  const unmatched = matching.unmatched();
+  if (unmatched !== undefined) issues.add(path, `'${name}' has no task with ${unmatched}`);
+  return unmatched === undefined;
 }
 
 /** More tasks than that are hardly meant. */

@@ -10,12 +10,14 @@ import type { Entry, Link } from './entries.ts';
 export type Digest = (text: string) => string;
 
 const lanes = 8;
+/** Tasks between two breaths of whoever has others to serve. */
+const tasksAtOnce = 1_000;
 
-export function graphOf(
+export function* graphOf(
   entries: readonly Entry[],
   argsOfWorkflow: ReadonlyMap<string, string>,
   digest: Digest,
-): string {
+): Generator<void, string> {
   const sum = new Uint32Array(lanes);
   let count = 0;
   for (const entry of entries) {
@@ -26,6 +28,7 @@ export function graphOf(
         sum[lane] = (sum[lane] ?? 0) + Number.parseInt(hash.slice(lane * 8, lane * 8 + 8), 16);
       }
       count += 1;
+      if (count % tasksAtOnce === 0) yield;
     }
   }
   return digest(JSON.stringify([count, ...sum]));

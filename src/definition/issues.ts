@@ -51,7 +51,7 @@ export class Issues {
 
 /** `flow.yaml:3:9: tasks[3].after[0]: there is no task 'algin'` */
 export function printIssue({ path, message, line, column }: Issue, name: string): string {
-  const place = line === undefined ? name : `${name}:${line}:${column}`;
+  const place = line === undefined ? name : [name, line, column].filter((part) => part !== '').join(':');
   return [place, path, message].filter(Boolean).join(': ');
 }
 

@@ -36,6 +36,22 @@ export class Matching {
     return parentsEach && this.#children.axes.some((axis) => isPrivate(axis) && axis.count > 1);
   }
 
+  /** Values of children that no parent has; looked for on the axes that matter, not on their product with all others. */
+  unmatched(): string | undefined {
+    for (const { shared, positions } of this.#parents) {
+      if (shared.length === 0) continue;
+      const axes = this.#children.axes.filter(({ names }) => names.some((name) => shared.includes(name)));
+      const part = { ...this.#children, axes, count: axes.reduce((product, { count }) => product * count, 1) };
+      for (let element = 0; element < part.count; element++) {
+        const values = valuesAt(part, positionsOf(part, element));
+        const wanted = shared.map((name) => values.get(name));
+        if (!positions.has(JSON.stringify(wanted)))
+          return shared.map((name, at) => `${name} = ${wanted[at]}`).join(', ');
+      }
+    }
+    return undefined;
+  }
+
   /** What children of one join have in common. */
   groupOf(element: number): string {
     const values = valuesAt(this.#children, positionsOf(this.#children, element));

@@ -27,11 +27,11 @@ const path = Type.String({ minLength: 1, maxLength: 4096 });
 const closed = { additionalProperties: false } as const;
 
 /** A size such as `2GB` or `512MiB`; a bare number means bytes. */
-export const Size = Type.Union([Type.String(), Type.Number()]);
+export const Size = Type.Union([Type.String(), Type.Number()], { title: 'size' });
 export type Size = Static<typeof Size>;
 
 /** A time such as `90s`, `2h30m` or `1.5h`; a bare number means seconds. */
-export const Time = Type.Union([Type.String(), Type.Number()]);
+export const Time = Type.Union([Type.String(), Type.Number()], { title: 'time' });
 export type Time = Static<typeof Time>;
 
 /** What one attempt needs. */

@@ -40,6 +40,7 @@ export const errorKinds = {
     false,
     'give it other arguments (--arg), or begin a new one: --fresh runs all of it, --update what is not done',
   ),
+  'already-submitted': kind(409, 2, false, 'go on with the one that is there'),
   'too-large': kind(413, 2, false, 'split it, or put the data into a file that the task reads'),
   'not-authorised': kind(401, 3, false, 'use the access file of the running controller'),
   'token-expired': kind(401, 3, false, "ask an admin for a new one: 'drover token add'"),

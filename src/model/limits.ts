@@ -45,6 +45,8 @@ export const argumentsMax = 64;
 export const workflowArgumentBytesMax = 64 * 1024;
 /** Tasks that a definition comes to, unless it says that more are meant: a slip in a list multiplies. */
 export const expansionMax = 100_000;
+/** A file with a definition; as much as the controller takes in one request. */
+export const definitionBytesMax = submitBodyBytesMax;
 /** What is wrong with a definition is told up to so many times. */
 export const definitionIssuesMax = 50;
 /** Tasks and edges, of each kind, by which the differences of two graphs are shown; of graphs up to that size. */

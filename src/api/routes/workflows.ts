@@ -13,6 +13,7 @@ import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Comparer } from '../comparison.ts';
 import { failuresOf } from '../failures.ts';
 import { keyOf } from '../idempotency.ts';
+import { outsideOf } from '../outside.ts';
 import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
 
@@ -53,11 +54,16 @@ export function registerWorkflowRoutes(app: App, { shell }: ApiOptions, comparer
 
 function registerDefining(app: App, shell: ControllerShell, comparer: Comparer): void {
   // With a batch it is the whole workflow, which is closed at once.
-  const Body = Type.Object({ spec: WorkflowSpec, batch: Type.Optional(TaskBatch) }, { additionalProperties: false });
+  const Body = Type.Object(
+    { spec: WorkflowSpec, batch: Type.Optional(TaskBatch), replaces: Type.Optional(Type.Boolean()) },
+    { additionalProperties: false },
+  );
   const Compared = { comparison: Type.Optional(Comparison) };
+  // It was there already, and nothing was made.
+  const Known = { known: Type.Optional(Type.Literal(true)) };
   const Registered = Type.Union([
-    Type.Object({ ...WorkflowView.properties, ...Compared }),
-    Type.Object({ id: Type.String() }),
+    Type.Object({ ...WorkflowView.properties, ...Compared, ...Known }),
+    Type.Object({ id: Type.String(), ...Known }),
   ]);
   app.post(
     '/api/v1/workflows',
@@ -70,12 +76,18 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
       },
     },
     async (request) => {
-      const { spec, batch } = request.body;
-      const reply = await askOnce(shell, keyOf(request), () => comparer.submission(spec, batch));
+      const { spec, batch, replaces = false } = request.body;
+      const reply = await askOnce(shell, keyOf(request), async () => {
+        const asked = await comparer.submission(spec, batch);
+        const outside = batch?.outside === undefined ? {} : { outside: await outsideOf(shell, batch) };
+        return { ...asked, ...outside, ...(replaces ? { replaces } : {}) } as Request;
+      });
       assert(reply.type === 'registered', 'what is registered is answered so');
-      const { workflow, comparison } = reply;
-      if (batch === undefined) return { id: printWorkflow(workflow) };
-      return { ...(await workflowView(shell, workflow)), ...(comparison === undefined ? {} : { comparison }) };
+      const { workflow, comparison, isKnown } = reply;
+      const known = isKnown ? { known: true as const } : {};
+      if (batch === undefined) return { id: printWorkflow(workflow), ...known };
+      const compared = comparison === undefined ? {} : { comparison };
+      return { ...(await workflowView(shell, workflow)), ...compared, ...known };
     },
   );
   const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer(), ...Compared });
@@ -92,7 +104,11 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
     async (request) => {
       const workflow = workflowOf(request.params.id);
       const key = keyOf(request);
-      const reply = await comparer.extend(workflow, request.body, (asked) => shell.request(asked, key));
+      const outside = request.body.outside && (await outsideOf(shell, request.body));
+      const more = outside === undefined ? {} : { outside };
+      const reply = await comparer.extend(workflow, request.body, (asked) =>
+        shell.request({ ...asked, ...more } as Request, key),
+      );
       assert(reply.type === 'extended', 'what is extended is answered so');
       const { type: _, ...answer } = reply;
       return answer;

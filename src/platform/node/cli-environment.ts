@@ -4,6 +4,7 @@
  * Output goes through the thread pool, one write at a time: `process.stdout` blocks the loop on a pipe or terminal that
  * nobody reads (`| less`, Ctrl-S), and this process may host the controller, whose workers would take it for dead.
  */
+import { hash } from 'node:crypto';
 import { accessSync, constants, createReadStream, statSync, write as writeFd } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isatty } from 'node:tty';
@@ -114,6 +115,10 @@ export class NodeCliEnvironment {
   /** Opened when it is read: a stream that nobody reads would end the process if it fails. */
   async *readFile(path: string): AsyncGenerator<Uint8Array> {
     yield* createReadStream(path);
+  }
+
+  digest(text: string): string {
+    return hash('sha256', text);
   }
 
   /** The space of new objects, three times over, is most of what such a process has: it is not let grow. */
