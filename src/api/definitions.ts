@@ -12,7 +12,7 @@ import { differenceOf, Outliner, opArgsOf, outlineOf } from '../definition/diffe
 import type { Digest } from '../definition/identity.ts';
 import { assert, DroverError } from '../model/errors.ts';
 import { parseReference, taskId, type WorkflowId } from '../model/ids.ts';
-import { differenceTasksMax } from '../model/limits.ts';
+import { definitionRequestTasksMax, differenceTasksMax } from '../model/limits.ts';
 import type { WorkflowState } from '../model/states.ts';
 import type { TaskBatch } from '../protocol/spec.ts';
 import type { Difference, Submitted } from '../protocol/views.ts';
@@ -23,7 +23,6 @@ import { workflowView } from './query/workflows.ts';
 export interface DefinitionRequest {
   readonly definition: unknown;
   readonly args?: Readonly<Record<string, string>>;
-  readonly maxTasks?: number;
   readonly replaces?: boolean;
   readonly surroundings?: Partial<Surroundings>;
 }
@@ -72,12 +71,12 @@ export class Definitions {
     });
   }
 
-  #compiled({ definition, args, maxTasks, surroundings = {} }: DefinitionRequest): Flow {
+  #compiled({ definition, args, surroundings = {} }: DefinitionRequest): Flow {
     const options: CompileOptions = {
       surroundings: { cwd: '/', ...plainSurroundings, ...surroundings },
       digest: this.#digest,
       ...(args === undefined ? {} : { args }),
-      ...(maxTasks === undefined ? {} : { maxTasks }),
+      tasksMax: definitionRequestTasksMax,
     };
     const flow = compile(definition, options);
     if (surroundings.cwd !== undefined || hasDirectory(definition)) return flow;
@@ -120,7 +119,7 @@ export class Definitions {
 
   async #goOn(workflow: WorkflowId): Promise<Submitted['outcome']> {
     const state = await this.#shell.read((cluster) => cluster.workflow(workflow).state);
-    if (state === 'done') return 'done';
+    if (state === 'done' || state === 'cancelled') return 'done';
     if (!resumable.includes(state)) return 'attached';
     await this.#shell.request({ type: 'resume', workflow, how: 'hot' });
     return 'resumed';

@@ -1,8 +1,12 @@
 /** What the user is told of a definition that was submitted. */
 
+import type { WorkflowView } from '../protocol/views.ts';
 import type { FlowSubmission } from '../sdk/flow-submission.ts';
 import { amount } from './display/text.ts';
 import { notesOf } from './submission-notes.ts';
+
+const endOf = ({ state, counts }: WorkflowView): string =>
+  state === 'done' ? 'all of it is done' : `has ended, with ${amount(counts.cancelled, 'task')} cancelled`;
 
 export function flowNotes({ view, outcome, comparison }: FlowSubmission, update: string | undefined): string[] {
   const { id, state, counts } = view;
@@ -16,6 +20,6 @@ export function flowNotes({ view, outcome, comparison }: FlowSubmission, update:
     case 'resumed':
       return [`drover: going on with ${id}, the same workflow, ${left}. ${asBefore}`];
     case 'done':
-      return [`drover: ${id} is the same workflow, and all of it is done; --fresh runs it again`];
+      return [`drover: ${id} is the same workflow, and ${endOf(view)}; --fresh runs it again`];
   }
 }

@@ -3,7 +3,7 @@
  *
  * Owns: the newest workflow of each key, an index of what is in the rules of workflows; made anew at a start.
  * 1. A workflow is in it from when it is closed: of one whose definer may yet die nobody takes hold.
- * 2. One that was cancelled or aborted is never found.
+ * 2. One that was aborted, or cancelled as a whole, is never found.
  * 3. Of two that are registered at the same time, the one that is closed first stays, unless the other replaces it.
  */
 import type { Identity } from '../core/change.ts';
@@ -64,7 +64,7 @@ export class Identities {
   #standing(key: string): WorkflowRecord | undefined {
     const id = this.#newest.get(key);
     const record = id === undefined ? undefined : this.#cluster.workflow(id);
-    const isOver = record?.state === 'cancelled' || record?.state === 'aborted' || record?.stop === 'user';
+    const isOver = record?.state === 'aborted' || record?.stop === 'user';
     return isOver ? undefined : record;
   }
 }

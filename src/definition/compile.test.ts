@@ -409,6 +409,15 @@ describe('a definition is refused', () => {
       "tasks[0].args: 1,000,000 tasks, more than 100,000: 'a' has 1,000,000, i (1,000) × j (1,000); if so many are meant, say maxTasks: 1000000, or --max-tasks 1000000",
     ]);
     expect(messagesOf({ name: 'n', tasks }, { maxTasks: 999_999 })).toHaveLength(1);
+    expect(messagesOf({ name: 'n', maxTasks: 2e6, tasks }, { tasksMax: 100_000 })).toEqual([
+      expect.stringContaining("so many are compiled where they are defined: by 'drover submit', or by the SDK"),
+    ]);
+    const endless = { i: { from: 1, to: 1e15 } };
+    const both = [
+      { name: 'a', command: 'x {i}', args: endless },
+      { name: 'b', command: 'x {i}', args: endless, after: { each: 'a' } },
+    ];
+    expect(messagesOf({ name: 'n', tasks: both })).toHaveLength(1);
   });
 
   it('for what is no definition at all', () => {

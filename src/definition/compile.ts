@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { expansionMax, terminationMsDefault, terminationMsMax, workflowArgumentBytesMax } from '../model/limits.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import { batchesOf } from './batches.ts';
-import { type Common, checkExpansion, commonOf, type Entry, entriesOf } from './entries.ts';
+import { type Common, commonOf, type Entry, entriesOf } from './entries.ts';
 import { type Digest, graphOf } from './identity.ts';
 import { didYouMean, Issues, type Locate } from './issues.ts';
 import { ordered } from './order.ts';
@@ -27,6 +27,8 @@ export interface CompileOptions {
   readonly args?: Readonly<Record<string, string>>;
   /** Before that of the document. */
   readonly maxTasks?: number;
+  /** Whatever the document says. */
+  readonly tasksMax?: number;
   /** The workflow that these tasks are added to, and how many it has. */
   readonly addedTo?: { readonly workflow: string; readonly size: number };
   /** How errors call the document, and where its parts are. */
@@ -79,8 +81,8 @@ export function compile(document: unknown, options: CompileOptions): Flow {
   }
   const args = argsOf(definition, options.args ?? {}, issues);
   const common = commonOf(definition, args, addedTo?.workflow, issues);
-  const entries = entriesOf(definition, common, issues);
-  checkExpansion(entries, maxTasks ?? definition.maxTasks ?? expansionMax, issues);
+  const meant = maxTasks ?? definition.maxTasks ?? expansionMax;
+  const entries = entriesOf(definition, common, { meant, most: options.tasksMax ?? meant }, issues);
   const order = ordered(entries, issues);
   const spec = specOf(definition, common, options.surroundings, issues);
   issues.throwIfAny(name);

@@ -61,7 +61,7 @@ export function commonOf(
   };
 }
 
-export function entriesOf({ tasks }: Definition, common: Common, issues: Issues): Entry[] {
+export function entriesOf({ tasks }: Definition, common: Common, limits: ExpansionLimits, issues: Issues): Entry[] {
   const byName = new Map<string, Entry>();
   const entries: Entry[] = [];
   const byPlace = new Map<number, Entry>();
@@ -78,6 +78,8 @@ export function entriesOf({ tasks }: Definition, common: Common, issues: Issues)
     byPlace.set(at, entry);
     if (!byName.has(name)) byName.set(name, entry);
   });
+  // Partners are looked for value by value: not in lists that are far too long.
+  if (!checkExpansion(entries, limits, issues)) return entries;
   tasks.forEach(({ after }, at) => {
     const entry = byPlace.get(at);
     if (entry !== undefined) entry.links.push(...linksOf(after, entry, byName, common, issues));
@@ -234,15 +236,26 @@ function checkMatching(matching: Matching, name: string, path: Path, issues: Iss
   return unmatched === undefined;
 }
 
-/** More tasks than that are hardly meant. */
-export function checkExpansion(entries: readonly Entry[], most: number, issues: Issues): void {
+export interface ExpansionLimits {
+  /** More are hardly meant, unless that is said. */
+  readonly meant: number;
+  /** More are not taken, whatever is said. */
+  readonly most: number;
+}
+
+function checkExpansion(entries: readonly Entry[], { meant, most }: ExpansionLimits, issues: Issues): boolean {
   const total = entries.reduce((sum, { array }) => sum + array.count, 0);
-  if (total <= most) return;
-  const largest = entries.reduce((max, entry) => (entry.array.count > max.array.count ? entry : max));
+  const limit = Math.min(meant, most);
+  const [first] = entries;
+  if (total <= limit || first === undefined) return true;
+  const largest = entries.reduce((max, entry) => (entry.array.count > max.array.count ? entry : max), first);
   const lists = largest.array.axes.map(({ names, count }) => `${names.join('+')} (${showCount(count)})`).join(' × ');
   const what = lists === '' ? '' : `: '${largest.name}' has ${showCount(largest.array.count)}, ${lists}`;
-  issues.add(
-    lists === '' ? ['tasks'] : [...largest.path, 'args'],
-    `${showCount(total)} tasks, more than ${showCount(most)}${what}; if so many are meant, say maxTasks: ${total}, or --max-tasks ${total}`,
-  );
+  const remedy =
+    limit < meant
+      ? "so many are compiled where they are defined: by 'drover submit', or by the SDK"
+      : `if so many are meant, say maxTasks: ${total}, or --max-tasks ${total}`;
+  const path = lists === '' ? ['tasks'] : [...largest.path, 'args'];
+  issues.add(path, `${showCount(total)} tasks, more than ${showCount(limit)}${what}; ${remedy}`);
+  return false;
 }

@@ -51,7 +51,10 @@ export const definitionBytesMax = submitBodyBytesMax;
 export const definitionIssuesMax = 50;
 /** Tasks and edges, of each kind, by which the differences of two graphs are shown; of graphs up to that size. */
 export const differencesShownMax = 20;
-export const differenceTasksMax = 200_000;
+export const differenceTasksMax = 100_000;
+/** A definition that the controller compiles: its tasks, and its bytes. Some of it is done in one go, up to a second. */
+export const definitionRequestTasksMax = 100_000;
+export const definitionRequestBytesMax = 4 * 1024 * 1024;
 /** Limits of one workflow on how many tasks of a template, or with a tag, run at a time. */
 export const concurrencyLimitsMax = 256;
 

@@ -56,7 +56,7 @@ export const WorkflowView = Type.Object({
 });
 export type WorkflowView = Static<typeof WorkflowView>;
 
-/** What became of a submission: a new workflow, or one that was there and goes on, was resumed, or is done. */
+/** What became of a submission: a new workflow, or one that was there and goes on, was resumed, or has ended. */
 export const Submitted = Type.Object({
   ...WorkflowView.properties,
   outcome: oneOf(['new', 'attached', 'resumed', 'done']),

@@ -52,7 +52,6 @@ export interface DefinitionRequest {
   readonly definition: unknown;
   /** Arguments of the workflow, before those of the definition. */
   readonly args?: Readonly<Record<string, string>>;
-  readonly maxTasks?: number;
   /** What the definition does not say of where and how tasks run. */
   readonly surroundings?: Partial<Surroundings>;
   /** It is a new one, whatever there is. */

@@ -4,6 +4,7 @@
  */
 import { type Flow, identified } from '../definition/compile.ts';
 import { DroverError } from '../model/errors.ts';
+import { differenceTasksMax } from '../model/limits.ts';
 import type { WorkflowState } from '../model/states.ts';
 import type { Comparison, Submitted, WorkflowView } from '../protocol/views.ts';
 import type { Client, DefinitionRequest } from './client.ts';
@@ -35,8 +36,18 @@ export async function submitFlow(client: Client, compiled: Flow, options: FlowOp
     const known = String(error.details?.workflow ?? '');
     if (error.code === 'already-submitted') return goOn(client, known);
     if (error.code !== 'graph-differs') throw error;
-    const difference = await client.difference(known, options.source);
+    const difference = flow.size > differenceTasksMax ? undefined : await differenceFrom(client, known, options.source);
     throw new DroverError(error.code, error.message, { hint: error.hint, details: { ...error.details, difference } });
+  }
+}
+
+/** Undefined where the definition is too large for a request. */
+async function differenceFrom(client: Client, known: string, source: DefinitionRequest) {
+  try {
+    return await client.difference(known, source);
+  } catch (error) {
+    if (error instanceof DroverError && error.code === 'too-large') return undefined;
+    throw error;
   }
 }
 
@@ -96,7 +107,7 @@ const sum = (total: Comparison = { unchanged: 0, again: 0, fresh: 0 }, { unchang
 /** What is there is gone on with: hot, so that what a worker still runs is taken over. */
 async function goOn(client: Client, id: string): Promise<FlowSubmission> {
   const view = await client.workflow(id);
-  if (view.state === 'done') return { view, outcome: 'done' };
+  if (view.state === 'done' || view.state === 'cancelled') return { view, outcome: 'done' };
   if (!resumable.includes(view.state)) return { view, outcome: 'attached' };
   return { view: await client.resume(id, 'hot'), outcome: 'resumed' };
 }

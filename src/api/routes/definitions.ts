@@ -2,7 +2,6 @@
 import { Type } from '@fastify/type-provider-typebox';
 import { Compile } from 'typebox/compile';
 import { Definition } from '../../definition/schema.ts';
-import { workflowTasksMax } from '../../model/limits.ts';
 import { Arguments, WorkflowSpec } from '../../protocol/spec.ts';
 import { Difference, Submitted } from '../../protocol/views.ts';
 import { type App, Reference } from '../app.ts';
@@ -14,7 +13,6 @@ const { cwd, shell, env, outputDir, stdin, like } = WorkflowSpec.properties;
 const surrounding = { cwd, shell, env, outputDir, stdin, like };
 const around = {
   args: Type.Optional(Arguments),
-  maxTasks: Type.Optional(Type.Integer({ minimum: 1, maximum: workflowTasksMax })),
   surroundings: Type.Optional(Type.Partial(Type.Object(surrounding, { additionalProperties: false }))),
   replaces: Type.Optional(Type.Boolean()),
 };

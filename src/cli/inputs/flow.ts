@@ -42,7 +42,7 @@ export async function readFlow(env: CliEnv, words: readonly string[], options: I
   const maxTasks = options.maxTasks === undefined ? {} : { maxTasks: options.maxTasks };
   return {
     name,
-    source: { definition: document, args, surroundings, ...maxTasks },
+    source: { definition: document, args, surroundings },
     replaces: options.fresh === true || options.update !== undefined,
     compile: (addedTo) => {
       const added = addedTo === undefined ? {} : { addedTo };
