@@ -29,8 +29,8 @@ Tasks from values (options come before the first :::):
   placeholder it is appended. Several lists give all combinations. With --array nothing is appended.
 
 Tasks from a definition, FLOW.yaml or .json: templates, arrays, dependencies, resources (docs/WORKFLOWS.md).
-Options count before what it says of all tasks. The same definition again, by its name, arguments and tasks, goes on
-with what is there: follows it, resumes it, or says that it is done; --fresh makes a new one.
+Options count before what it says of all tasks. The same definition again, by its name, arguments and
+tasks, goes on with what is there: follows it, resumes it, or says that it is done; --fresh makes a new one.
 
 Again: --update w3 takes an edited list and runs what is new, has changed or is not done in w3; --update NAME
 means the newest workflow of that name, and names the new one. The same is what has the same command,

@@ -104,8 +104,9 @@ function argsOf(
 ): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(args)) {
-    const chosen = given[name] ?? value;
-    if (chosen === null) issues.add(['args', name], `has no value: give it one with --arg ${name}=VALUE`);
+    const chosen = Object.hasOwn(given, name) ? given[name] : value;
+    if (chosen === null || chosen === undefined)
+      issues.add(['args', name], `has no value: give it one with --arg ${name}=VALUE`);
     if (!argumentName.test(name)) issues.add(['args', name], 'a name has letters, digits, _ and -, no digit first');
     values.set(name, String(chosen ?? ''));
   }
