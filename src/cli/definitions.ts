@@ -21,6 +21,7 @@ import {
   schemaHelp,
   showHelp,
 } from './help.ts';
+import { isFlow } from './inputs/flow-names.ts';
 import type { ManyOptions } from './many.ts';
 import {
   addInputs,
@@ -70,8 +71,13 @@ function defineRun(program: Command, { env, sources }: Given, perform: Perform):
     .addOption(jsonOption('progress and summary as JSON, an object a line'))
     .addOption(dirOption(env))
     .addHelpText('after', runHelp)
-    .action((words: string[], options: Omit<RunOptions, 'sources'>) =>
-      perform(async (context) => (await import('./commands/run.ts')).run(context, words, { ...options, sources })),
+    .action((words: string[], given: Omit<RunOptions, 'sources'>) =>
+      perform(async (context) => {
+        const options = { ...given, sources };
+        return isFlow(words, options)
+          ? (await import('./commands/run-flow.ts')).runFlow(context, words, options)
+          : (await import('./commands/run.ts')).run(context, words, options);
+      }),
     );
 }
 

@@ -9,6 +9,7 @@ import type { AdministrationOptions } from './commands/worker-administration.ts'
 import type { WorkersOptions } from './commands/workers.ts';
 import type { ExecutionOptions } from './execution.ts';
 import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } from './help.ts';
+import { isFlow } from './inputs/flow-names.ts';
 import {
   addInputs,
   bulkDryRunOption,
@@ -47,10 +48,13 @@ function defineSubmit(program: Command, { env, sources }: Given, perform: Perfor
     .addOption(jsonOption('the workflow as one JSON object'))
     .addOption(dirOption(env))
     .addHelpText('after', submitHelp)
-    .action((words: string[], options: Omit<SubmitOptions, 'sources'>) =>
-      perform(async (context) =>
-        (await import('./commands/submit.ts')).submitTasks(context, words, { ...options, sources }),
-      ),
+    .action((words: string[], given: Omit<SubmitOptions, 'sources'>) =>
+      perform(async (context) => {
+        const options = { ...given, sources };
+        return isFlow(words, options)
+          ? (await import('./commands/submit-flow.ts')).submitDefinition(context, words, options)
+          : (await import('./commands/submit.ts')).submitTasks(context, words, options);
+      }),
     );
 }
 

@@ -1,12 +1,8 @@
 /** `drover run` */
-import { submitFlow } from '../../sdk/flow-submission.ts';
 import { type Submission, submit } from '../../sdk/submission.ts';
 import { type Context, inFolder } from '../context.ts';
 import { dryRun } from '../dry-run.ts';
 import { type ExecutionOptions, execute } from '../execution.ts';
-import { dryRunFlow } from '../flow-dry-run.ts';
-import { flowNotes } from '../flow-notes.ts';
-import { isFlow, readFlow } from '../inputs/flow.ts';
 import { type InputOptions, inputsOf } from '../inputs/inputs.ts';
 import type { SessionOptions } from '../session.ts';
 import { notesOf } from '../submission-notes.ts';
@@ -17,7 +13,6 @@ export interface RunOptions extends ExecutionOptions, InputOptions {
 }
 
 export async function run(context: Context, words: readonly string[], options: RunOptions): Promise<number> {
-  if (isFlow(words, options)) return runFlow(context, words, options);
   const { items, spec, note, remarks } = inputsOf(context.env, 'run', words, options);
   if (options.dryRun) return dryRun(context.env, items, remarks, options);
   return execute(context, options, sessionOf(options), async ({ client }, reporter, signal) => {
@@ -32,21 +27,7 @@ export async function run(context: Context, words: readonly string[], options: R
   });
 }
 
-const sessionOf = ({ dir, server }: RunOptions): SessionOptions => ({
+export const sessionOf = ({ dir, server }: RunOptions): SessionOptions => ({
   ...inFolder(dir),
   ...(server ? { joinsOnly: true } : {}),
 });
-
-/** The same definition again goes on with what is there. */
-async function runFlow(context: Context, words: readonly string[], options: RunOptions): Promise<number> {
-  const { compile, source, replaces } = await readFlow(context.env, words, options);
-  const flow = compile();
-  if (options.dryRun) return dryRunFlow(context.env, flow, options);
-  return execute(context, options, sessionOf(options), async ({ client }, reporter, signal) => {
-    const onProgress = (tasks: number): void => reporter.registering(tasks);
-    const submission = await submitFlow(client, flow, { source, replaces, signal, onProgress });
-    for (const note of flowNotes(submission, options.update)) reporter.note(note);
-    const { view, outcome } = submission;
-    return { view, doneBefore: outcome === 'new' ? 0 : view.counts.done };
-  });
-}

@@ -1,5 +1,5 @@
 /** A definition of a workflow that `run` and `submit` are given: read, changed as options say, and compiled. */
-import { extname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { compile, type Flow, type Surroundings } from '../../definition/compile.ts';
 import { parseText } from '../../definition/text.ts';
 import { DroverError } from '../../model/errors.ts';
@@ -18,17 +18,6 @@ export interface FlowInput {
   readonly replaces: boolean;
   compile(addedTo?: { readonly workflow: string; readonly size: number }): Flow;
 }
-
-const extensions = ['.yaml', '.yml', '.json'];
-
-/** By its name, or because it is said so. */
-export const isFlow = ([input, ...more]: readonly string[], { flow, sources, array }: InputOptions): boolean =>
-  flow === true ||
-  (input !== undefined &&
-    more.length === 0 &&
-    sources.length === 0 &&
-    array === undefined &&
-    extensions.includes(extname(input)));
 
 export async function readFlow(env: CliEnv, words: readonly string[], options: InputOptions): Promise<FlowInput> {
   checkOptions(words, options);
