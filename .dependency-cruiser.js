@@ -5,21 +5,23 @@ const layers = {
   model: [],
   core: ['model'],
   protocol: ['model'],
+  definition: ['model', 'protocol'],
   platform: ['model', 'protocol'],
   store: ['model', 'core', 'protocol', 'platform'],
   contexts: ['model', 'core/(attempt|health|session)', 'protocol', 'platform'],
   controller: ['model', 'core', 'protocol', 'platform', 'store', 'contexts'],
   worker: ['model', 'core/(attempt|health|session)', 'protocol', 'platform'],
   spawner: ['model', 'core/(attempt|health|session)', 'protocol', 'platform'],
-  api: ['model', 'core', 'protocol', 'platform', 'store', 'controller'],
-  sdk: ['model', 'core/(attempt|health|session)', 'protocol', 'platform'],
   wfformat: ['model', 'protocol'],
-  cli: ['model', 'protocol', 'sdk', 'wfformat'],
+  api: ['model', 'core', 'protocol', 'definition', 'platform', 'store', 'controller'],
+  sdk: ['model', 'core/(attempt|health|session)', 'protocol', 'definition', 'platform'],
+  cli: ['model', 'protocol', 'definition', 'sdk', 'wfformat'],
 };
 
 /** Package → the only parts of src/ that may import it. */
 const packages = {
-  typebox: ['protocol', 'api', 'wfformat'],
+  typebox: ['protocol', 'definition', 'api', 'wfformat'],
+  yaml: ['definition'],
   ws: ['platform/node'],
   koffi: ['platform/node', 'spawner'],
   fastify: ['api'],

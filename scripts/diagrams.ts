@@ -1,6 +1,6 @@
 /**
- * Writes the tables of docs/STATE-MACHINES.md from those of src/core, the tables of docs/API.md from those of filters, and what the
- * document of the API says of schemas from their comments, so that none can differ from the code. `--check` only says
+ * Writes the tables of docs/STATE-MACHINES.md from those of src/core, the tables of docs/API.md from those of filters, what the document of
+ * the API says of schemas from their comments, and the schema of definitions, so that none can differ from the code. `--check` only says
  * whether they are up to date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { attemptTable } from '../src/core/attempt/table.ts';
 import { taskTable } from '../src/core/task/table.ts';
 import { workflowTable } from '../src/core/workflow/table.ts';
 import { withFieldTables } from './api-fields.ts';
+import { definitionSchema } from './definition-schema.ts';
 import { schemaComments } from './schema-comments.ts';
 
 type AnyTable = Readonly<
@@ -69,10 +70,12 @@ const present = (file: string): string => {
 
 const apiPath = join(import.meta.dirname, '..', 'docs', 'API.md');
 const commentsPath = join(import.meta.dirname, '..', 'src', 'api', 'openapi', 'descriptions.json');
+const schemaPath = join(import.meta.dirname, '..', 'schema', 'workflow.schema.json');
 const generated = [
   [path, withTables(present(path))],
   [apiPath, withFieldTables(present(apiPath))],
   [commentsPath, `${JSON.stringify(schemaComments(), null, 2)}\n`],
+  [schemaPath, definitionSchema()],
 ] as const;
 
 for (const [file, content] of generated) {

@@ -3,7 +3,7 @@
  * Later rows are for what earlier ones do not name.
  */
 import { DroverError } from '../model/errors.ts';
-import { submitBodyBytesMax } from '../model/limits.ts';
+import { definitionRequestBytesMax, submitBodyBytesMax } from '../model/limits.ts';
 import type { TokenRole } from '../model/tokens.ts';
 
 /** Who is let in without a token, or which roles beside `admin`. */
@@ -25,6 +25,7 @@ export interface RouteAccess {
 type Row = readonly [methods: string, path: string, grant: Grant, more?: Omit<RouteAccess, 'grant'>];
 
 const large = { bodyBytesMax: submitBodyBytesMax };
+const compiled = { bodyBytesMax: definitionRequestBytesMax };
 const repeatable = { takesKey: true } as const;
 
 /** `:` stands for one part of a path whatever its name, a final `*` for the rest. */
@@ -59,6 +60,8 @@ const rows: readonly Row[] = [
 
   ['POST', '/workflows', submitting, { ...large, ...repeatable }],
   ['POST', '/workflows/:/tasks', submitting, { ...large, ...repeatable }],
+  ['POST', '/definitions', submitting, compiled],
+  ['POST', '/workflows/:/difference', reading, compiled],
   ['POST', '/workflows/:/close', submitting, repeatable],
   ['POST', '/workflows/:/*', submitting],
   ['POST', '/tasks', submitting, large],

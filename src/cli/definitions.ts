@@ -6,8 +6,10 @@ import type { ListOptions } from './commands/ls.ts';
 import type { ResumeOptions } from './commands/resume.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
+import type { CommonOptions } from './context.ts';
 import {
   cancelHelp,
+  closeHelp,
   holdHelp,
   logsHelp,
   lsHelp,
@@ -16,8 +18,10 @@ import {
   releaseHelp,
   resumeHelp,
   runHelp,
+  schemaHelp,
   showHelp,
 } from './help.ts';
+import { isFlow } from './inputs/flow-names.ts';
 import type { ManyOptions } from './many.ts';
 import {
   addInputs,
@@ -45,6 +49,13 @@ export function defineCommands(program: Command, given: Given, perform: Perform)
   defineShow(program, given, perform);
   defineLogs(program, given, perform);
   defineCancel(program, given, perform);
+  defineClose(program, given, perform);
+  program
+    .command('schema')
+    .summary('print the JSON Schema of definitions')
+    .description('Prints the JSON Schema by which definitions of workflows are checked, for editors.')
+    .addHelpText('after', schemaHelp)
+    .action(() => perform(async (context) => (await import('./commands/schema.ts')).printSchema(context)));
   defineSteering(program, given, perform);
   defineWorkflowCommands(program, given, perform);
   defineServerCommands(program, given, perform);
@@ -62,8 +73,13 @@ function defineRun(program: Command, { env, sources }: Given, perform: Perform):
     .addOption(jsonOption('progress and summary as JSON, an object a line'))
     .addOption(dirOption(env))
     .addHelpText('after', runHelp)
-    .action((words: string[], options: Omit<RunOptions, 'sources'>) =>
-      perform(async (context) => (await import('./commands/run.ts')).run(context, words, { ...options, sources })),
+    .action((words: string[], given: Omit<RunOptions, 'sources'>) =>
+      perform(async (context) => {
+        const options = { ...given, sources };
+        return isFlow(words, options)
+          ? (await import('./commands/run-flow.ts')).runFlow(context, words, options)
+          : (await import('./commands/run.ts')).run(context, words, options);
+      }),
     );
 }
 
@@ -148,6 +164,20 @@ function defineCancel(program: Command, { env }: Given, perform: Perform): void 
     .addHelpText('after', cancelHelp)
     .action((ids: string[], options: ManyOptions) =>
       perform(async (context) => (await import('./commands/cancel.ts')).cancel(context, ids, options)),
+    );
+}
+
+function defineClose(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('close')
+    .summary('say that open workflows have all of their tasks')
+    .description('Closes open workflows: they get no more tasks, and end when those they have do.')
+    .argument('<id...>', 'workflows')
+    .addOption(jsonOption('an answer a line, as JSON'))
+    .addOption(dirOption(env))
+    .addHelpText('after', closeHelp)
+    .action((ids: string[], options: CommonOptions) =>
+      perform(async (context) => (await import('./commands/close.ts')).close(context, ids, options)),
     );
 }
 

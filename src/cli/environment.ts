@@ -29,6 +29,8 @@ export interface CliEnv {
   readFile(path: string): AsyncIterable<Uint8Array>;
   /** All of it or nothing: what was there before stays until the new content is whole. */
   writeFile(path: string, pieces: Iterable<string>): Promise<void>;
+  /** SHA-256 in hex. */
+  digest(text: string): string;
   /** For a command that passes much on and keeps nothing: memory is preferred to speed from now on. */
   staySmall(): void;
   /** While there is a listener, these signals do not end the process. Returns how to stop listening. */

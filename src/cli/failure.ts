@@ -1,10 +1,29 @@
 /** How a command says that it failed. */
-import { type DroverError, errorKinds } from '../model/errors.ts';
+import { type Issue, printIssue } from '../definition/issues.ts';
+import { type DroverError, type ErrorDetails, errorKinds } from '../model/errors.ts';
+import type { Difference } from '../protocol/views.ts';
 import { printable } from './display/text.ts';
 import type { CliEnv } from './environment.ts';
 
-export function describeError({ message, hint }: Pick<DroverError, 'message' | 'hint'>): string {
-  return `drover: ${printable(message)}\n${hint === '' ? '' : `  ${printable(hint)}\n`}`;
+export function describeError({ message, hint, details }: Pick<DroverError, 'message' | 'hint' | 'details'>): string {
+  const more = [...issueLines(details), ...differenceLines(details)].map((line) => `  ${printable(line)}\n`);
+  return `drover: ${printable(message)}\n${more.join('')}${hint === '' ? '' : `  ${printable(hint)}\n`}`;
+}
+
+/** What is wrong with a definition beside the first, which is the message. */
+function issueLines(details: ErrorDetails | undefined): string[] {
+  const issues = (details?.issues ?? []) as readonly Issue[];
+  const rest = Number(details?.total ?? issues.length) - issues.length;
+  return [...issues.slice(1).map((issue) => printIssue(issue, '')), ...(rest > 0 ? [`… and ${rest} more`] : [])];
+}
+
+function differenceLines(details: ErrorDetails | undefined): string[] {
+  const difference = details?.difference as Difference | undefined;
+  return Object.entries(difference ?? {}).flatMap(([kind, { count, first }]) => {
+    if (count === 0) return [];
+    const more = count > first.length ? ['…'] : [];
+    return [`${kind}: ${count}`, ...[...first, ...more].map((name) => `  ${name}`)];
+  });
 }
 
 export function errorObject({ code, message, hint, details }: DroverError) {

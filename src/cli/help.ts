@@ -5,6 +5,7 @@ Start here:
   drover run tasks.txt                     each line of the file is a task
   seq 100 | sed 's/^/echo /' | drover run -
   drover run 'gzip -k {}' ::: *.txt        a task for each value
+  drover run flow.yaml                     a workflow with dependencies: docs/WORKFLOWS.md
   drover ls                                what there is: w1, w2, …
   drover logs w2.7                         what task 7 of w2 wrote
   drover resume                            go on after Ctrl-C, a crash or failures
@@ -27,6 +28,10 @@ Tasks from values (options come before the first :::):
   A value is quoted where it is inserted, also within quotes: 'a b; rm x' stays one word. Without a
   placeholder it is appended. Several lists give all combinations. With --array nothing is appended.
 
+Tasks from a definition, FLOW.yaml or .json: templates, arrays, dependencies, resources (docs/WORKFLOWS.md).
+Options count before what it says of all tasks. The same definition again, by its name, arguments and
+tasks, goes on with what is there: follows it, resumes it, or says that it is done; --fresh makes a new one.
+
 Again: --update w3 takes an edited list and runs what is new, has changed or is not done in w3; --update NAME
 means the newest workflow of that name, and names the new one. The same is what has the same command,
 index, directory, shell and stdin; the environment does not count. --skip-if-exists PATH looks for PATH when
@@ -42,6 +47,8 @@ Examples:
   drover run --timeout 10m 'simulate --seed {}' --array 1-1000
   ./make-tasks | drover run --name nightly -
   ./make-tasks | drover run --update nightly -
+  drover run flow.yaml --arg cohort=2026 --memory 4GB
+  drover run flow.yaml --dry-run
   drover run 'render {} > out/{}.png' --skip-if-exists 'out/{}.png' ::: *.obj
 `;
 
@@ -84,6 +91,17 @@ Examples:
   drover cancel --where 'workflow=w3&state=queued&tag.model=x' --dry-run
 `;
 
+export const closeHelp = `
+Examples:
+  drover close w3
+`;
+
+export const schemaHelp = `
+Examples:
+  drover schema > workflow.schema.json     then begin a file with
+                                           # yaml-language-server: $schema=workflow.schema.json
+`;
+
 const filterHelp = `
 A filter is clauses joined by &, for example state, workflow, exit, host, tag.NAME, command~TEXT, attempts>1,
 startedAt>-1h, requestedResources.memory>1GB. A field that is none is answered with the nearest ones.
@@ -115,6 +133,8 @@ whose help tells more.
 
 Examples:
   drover submit tasks.txt
+  drover submit flow.yaml
+  drover submit --to w3 more.yaml          to a workflow that is open; 'drover close w3' ends that
   drover submit --retries 2 'simulate --seed {}' --array 1-1000
   drover wait $(drover submit 'gzip -k {}' ::: *.txt)
 `;

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   attemptsPerTaskMax,
   budgetDefaults,
+  cpusMin,
   customResourcesMax,
   logLevels,
   resourceRetriesMax,
@@ -12,6 +13,7 @@ import {
   tagNameBytesMax,
   terminationMsDefault,
   terminationMsMax,
+  workflowTasksMax,
 } from '../model/limits.ts';
 import { lossPolicies } from '../model/states.ts';
 import { durationExamples, parseBytes, parseDurationMs, printDurationMs } from '../model/units.ts';
@@ -30,8 +32,19 @@ export interface Given {
 export function addInputs(command: Command): Command {
   const name = `drover ${command.name()} [options]`;
   return command
-    .usage(`[options] FILE|-\n       ${name} 'cmd {}' ::: VALUE… [::: VALUE…]\n       ${name} 'cmd {}' --array 1-100`)
-    .argument('[input...]', "FILE, '-' or a command")
+    .usage(
+      `[options] FILE|-\n       ${name} FLOW.yaml [--arg NAME=VALUE…]\n       ${name} 'cmd {}' ::: VALUE… [::: VALUE…]\n       ${name} 'cmd {}' --array 1-100`,
+    )
+    .argument('[input...]', "FILE, '-', a definition (.yaml, .yml, .json) or a command")
+    .option('--flow', 'FILE or stdin is a definition, whatever its name')
+    .option('--arg <name=value>', 'an argument of a definition; may be repeated', collect)
+    .option('--fresh', 'a new workflow, even if the same definition was submitted before')
+    .option('--max-tasks <n>', 'of a definition: so many tasks are meant', integer(1, workflowTasksMax))
+    .option('--cpus <n>', 'processors that each task needs, also a part of one (default: 1)', number(cpusMin, slotsMax))
+    .option('--memory <size>', 'memory that each task needs, and may take: 2GB, 512MiB', size)
+    .option('--gpus <n>', 'GPUs that each task needs', integer(0))
+    .option('--walltime <time>', 'how long an attempt takes at most: 1h30m; the next one gets more', duration(1))
+    .option('--queue <name>', 'workers of this queue run the tasks', filled)
     .option('--retries <n>', 'try a failed task again up to so often (default: 0)', integer(0, attemptsPerTaskMax - 1))
     .option(
       '--resource-retries <n>',
@@ -129,6 +142,14 @@ export function factor(text: string): number {
   const value = Number(text);
   if (/^\d*\.?\d+(?:e[+-]?\d+)?$/i.test(text) && value <= 1_000_000) return value;
   throw new InvalidArgumentError('It is a number, 0 or more, such as 0.01.');
+}
+
+export function number(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d*\.?\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It is a number, ${min} to ${max}.`);
+  };
 }
 
 export function duration(minMs: number, maxMs = 10 * 366 * 86_400_000): (text: string) => number {

@@ -28,6 +28,8 @@ const commands = [
   'import',
   'export',
   'graph',
+  'close',
+  'schema',
 ];
 
 it.each(commands)('has help with an example for %s', async (command) => {
@@ -49,7 +51,7 @@ it('has help and a version, and needs no controller for them', async () => {
 
 it.each([
   [['rum'], "unknown command 'rum'", "did you mean run? see 'drover --help'"],
-  [['run', '--retry', '1', 'x'], "unknown option '--retry'", "did you mean --retries? see 'drover run --help'"],
+  [['run', '--retry', '1', 'x'], "unknown option '--retry'", "--retries? see 'drover run --help'"],
   [
     ['run', '-j', '0', 'x'],
     "option '-j, --slots <n>' argument '0' is invalid. It is a whole number, 1 to 4096.",

@@ -10,6 +10,7 @@ import type { AdministrationOptions } from './commands/worker-administration.ts'
 import type { WorkersOptions } from './commands/workers.ts';
 import type { ExecutionOptions } from './execution.ts';
 import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } from './help.ts';
+import { isFlow } from './inputs/flow-names.ts';
 import { defineLimits } from './limit-definitions.ts';
 import {
   addInputs,
@@ -51,13 +52,17 @@ function defineSubmit(program: Command, { env, sources }: Given, perform: Perfor
     .summary('hand tasks to a running server and go')
     .description("Submits each line of FILE ('-': stdin), or 'cmd {}' for each value, to a running controller.");
   addInputs(command)
+    .option('--to <id>', 'add the tasks of a definition to an open workflow', filled)
     .addOption(jsonOption('the workflow as one JSON object'))
     .addOption(dirOption(env))
     .addHelpText('after', submitHelp)
-    .action((words: string[], options: Omit<SubmitOptions, 'sources'>) =>
-      perform(async (context) =>
-        (await import('./commands/submit.ts')).submitTasks(context, words, { ...options, sources }),
-      ),
+    .action((words: string[], given: Omit<SubmitOptions, 'sources'>) =>
+      perform(async (context) => {
+        const options = { ...given, sources };
+        return isFlow(words, options)
+          ? (await import('./commands/submit-flow.ts')).submitDefinition(context, words, options)
+          : (await import('./commands/submit.ts')).submitTasks(context, words, options);
+      }),
     );
 }
 

@@ -3,6 +3,7 @@ import type { EndReport } from '../core/task/ending.ts';
 import type { StateMask } from '../core/task/state-blocks.ts';
 import type { Steering } from '../core/task/steering.ts';
 import type { Bar } from '../core/worker.ts';
+import type { OutsideEdges } from '../core/workflow/registration.ts';
 import type { Capacity } from '../model/capacity.ts';
 import type { DroverError } from '../model/errors.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
@@ -77,18 +78,23 @@ export type Request =
   | { readonly type: 'remove-continuations'; readonly task: TaskId; readonly continuations: readonly TaskId[] }
   /** Of any attempt, be it live or not. */
   | { readonly type: 'report-usage'; readonly samples: readonly UsageSample[] }
-  | { readonly type: 'register'; readonly spec: WorkflowSpec }
+  /** One that has a graph, and whose name and arguments are known, is that one again, unless it `replaces` it. */
+  | { readonly type: 'register'; readonly spec: WorkflowSpec; readonly replaces?: boolean }
   /** Registers, extends and closes in one turn: all of it is durable at once. */
   | {
       readonly type: 'submit';
       readonly spec: WorkflowSpec;
       readonly batch: TaskBatch;
+      readonly replaces?: boolean;
+      /** What the batch names of other workflows, found. */
+      readonly outside?: readonly OutsideEdges[];
       readonly comparison?: Comparison;
     }
   | {
       readonly type: 'extend';
       readonly workflow: WorkflowId;
       readonly batch: TaskBatch;
+      readonly outside?: readonly OutsideEdges[];
       readonly comparison?: Comparison;
     }
   | { readonly type: 'close' | 'abort' | 'cancel'; readonly workflow: WorkflowId }
@@ -145,6 +151,8 @@ export type Reply =
   | {
       readonly type: 'registered';
       readonly workflow: WorkflowId;
+      /** It was there already: nothing was made. */
+      readonly isKnown?: true;
       readonly comparison?: Comparison;
       readonly warnings?: readonly string[];
     }

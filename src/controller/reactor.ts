@@ -20,6 +20,7 @@ import type { AnswerRow } from '../store/answer-row.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import { Answers } from './answers.ts';
 import { HttpWorkers, type OutputLengths } from './http-workers.ts';
+import { Identities } from './identities.ts';
 import { journal } from './journal.ts';
 import type { Effect, Input, Launch, StepResult } from './messages.ts';
 import { OutputCustody } from './output-custody.ts';
@@ -63,6 +64,7 @@ export class Controller {
   readonly tokens: Tokens;
   readonly answers: Answers;
   readonly #httpWorkers: HttpWorkers;
+  readonly #identities: Identities;
   readonly #custody: OutputCustody;
   #rebalanceAt = 0;
 
@@ -71,6 +73,7 @@ export class Controller {
     this.cluster = cluster;
     this.tokens = new Tokens(tokens);
     this.answers = new Answers(answers);
+    this.#identities = new Identities(cluster);
     this.#custody = new OutputCustody(outputEnd);
     this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, this.#custody);
     this.#httpWorkers = new HttpWorkers(cluster, settings.timeouts, this.#custody, outputLengths);
@@ -124,7 +127,7 @@ export class Controller {
         try {
           const { sessions, tokens } = this;
           const earlier = key && this.answers.find(key, turn.now);
-          const means = { turn, sessions, httpWorkers: this.#httpWorkers, tokens };
+          const means = { turn, sessions, httpWorkers: this.#httpWorkers, identities: this.#identities, tokens };
           const reply = earlier ?? handleRequest({ ...means, effects, collected, ticket }, request);
           if (key !== undefined && reply !== undefined && earlier === undefined) {
             this.answers.keep(key, reply, turn.now);

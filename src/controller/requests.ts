@@ -21,9 +21,9 @@ import { commandBytesMax, commitRowsMax, environmentBytesMax } from '../model/li
 import type { Need } from '../model/need.ts';
 import type { WorkflowState } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
-import type { Comparison } from '../protocol/views.ts';
 import type { TaskDefinition, UsageSample } from '../store/store.ts';
 import type { HttpWorkers } from './http-workers.ts';
+import { type Identities, identityOf } from './identities.ts';
 import { groupTasks, limitWarnings, setConcurrency, setLimit } from './limit-requests.ts';
 import type { Effect, Reply, Request } from './messages.ts';
 import { kindOf } from './task-kind.ts';
@@ -46,6 +46,7 @@ export interface RequestContext {
   readonly sessions: WorkerSessions;
   readonly tokens: Tokens;
   readonly httpWorkers: HttpWorkers;
+  readonly identities: Identities;
   readonly effects: Effect[];
   readonly collected: Collected;
   readonly ticket: number;
@@ -58,14 +59,16 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
   const { turn } = context;
   switch (request.type) {
     case 'register':
-      return { type: 'registered', workflow: register(context, request.spec) };
+      return known(context, request) ?? { type: 'registered', workflow: register(context, request) };
     case 'submit':
-      return submit(context, request.spec, request.batch, request.comparison);
+      return known(context, request) ?? submit(context, request);
     case 'extend':
       checkCommands(request.batch);
-      return extend(context, request.workflow, request.batch, request.comparison);
+      return extend(context, request);
     case 'close':
+      context.identities.mayClose(request.workflow);
       closeWorkflow(turn, request.workflow);
+      context.identities.note(request.workflow);
       return done;
     case 'abort':
       abortWorkflow(turn, request.workflow);
@@ -143,18 +146,28 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
   }
 }
 
+/** Submitting the same again makes nothing: whoever asks goes on with what is there. */
+function known({ identities }: RequestContext, { spec, replaces }: Asked<'register' | 'submit'>): Reply | undefined {
+  const workflow = replaces === true ? undefined : identities.find(spec);
+  return workflow === undefined ? undefined : { type: 'registered', workflow, isKnown: true };
+}
+
+type Asked<Type extends Request['type']> = Extract<Request, { readonly type: Type }>;
+
 /** Checked as a whole before any of it is done: what is refused leaves nothing behind. */
-function submit(context: RequestContext, spec: WorkflowSpec, batch: TaskBatch, comparison?: Comparison): Reply {
+function submit(context: RequestContext, request: Asked<'submit'>): Reply {
+  const { batch, outside, comparison } = request;
   checkCommands(batch);
-  checkExtension('the workflow', 0, batch.tasks.length, batch.edges);
-  const workflow = register(context, spec);
-  const { warnings } = extend(context, workflow, batch, comparison);
+  checkExtension('the workflow', 0, batch.tasks.length, batch.edges, outside);
+  const workflow = register(context, request);
+  const { warnings } = extend(context, { ...request, type: 'extend', workflow });
   closeWorkflow(context.turn, workflow);
+  context.identities.note(workflow);
   const compared = comparison === undefined ? {} : { comparison };
   return { type: 'registered', workflow, ...compared, ...(warnings === undefined ? {} : { warnings }) };
 }
 
-function register({ turn, collected }: RequestContext, spec: WorkflowSpec): WorkflowId {
+function register({ turn, collected }: RequestContext, { spec, replaces }: Asked<'register' | 'submit'>): WorkflowId {
   let environmentBytes = 0;
   for (const [key, value] of Object.entries(spec.env))
     environmentBytes += Buffer.byteLength(key) + Buffer.byteLength(value);
@@ -162,12 +175,14 @@ function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Work
     throw new DroverError('too-large', `the environment has more than ${environmentBytesMax} bytes`);
   }
   const { maxAttempts, failFast, open, onLost, maxResourceRetries, concurrency, resources } = spec;
+  const identity = identityOf(spec, replaces === true);
   const workflow = registerWorkflow(turn, {
     ...{ maxAttempts, failFast, open },
     ...(onLost === undefined ? {} : { onLost }),
     ...(maxResourceRetries === undefined ? {} : { maxResourceRetries }),
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(resources === undefined ? {} : { need: needOf(resources) }),
+    ...(identity === undefined ? {} : { identity }),
   });
   collected.specs.push({ workflow, spec });
   return workflow;
@@ -198,14 +213,12 @@ const seedNeed = (need: Need | undefined): Pick<TaskSeed, 'need'> => (need === u
 
 function extend(
   { turn, collected }: RequestContext,
-  workflow: WorkflowId,
-  batch: TaskBatch,
-  comparison?: Comparison,
+  { workflow, batch, outside = [], comparison }: Asked<'extend'>,
 ): Extract<Reply, { readonly type: 'extended' }> {
   const { tasks, edges } = batch;
   const record = turn.cluster.workflow(workflow);
   const seeds = seedsOf(batch, record);
-  const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges });
+  const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges, outside });
   tasks.forEach((spec, offset) => {
     collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });
   });

@@ -25,6 +25,18 @@ export interface WorkflowRules {
   readonly maxResourceRetries?: number;
   /** As it begins; it may be changed. */
   readonly concurrency?: Concurrency;
+  /** Absent for one that is nobody's second try. */
+  readonly identity?: Identity;
+}
+
+/** By which a workflow that is submitted again is known. */
+export interface Identity {
+  /** Of its name and its arguments. */
+  readonly key: string;
+  /** The digest of its tasks and edges. */
+  readonly graph: string;
+  /** It takes the place of one with the same key. */
+  readonly replaces?: true;
 }
 
 /** What the core must know of a task when it is added. Its command and environment stay in the store. */

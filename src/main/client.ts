@@ -2,11 +2,15 @@
 import { DroverError } from '../model/errors.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
 import { pinnedFetch } from '../platform/node/pinned-fetch.ts';
+import { digest } from '../platform/node/secrets.ts';
 import type { WorkerRegistration } from '../protocol/http-worker.ts';
 import { Client } from '../sdk/client.ts';
 import type { Access } from '../sdk/transport.ts';
 import { WorkerClient } from '../sdk/worker-client.ts';
+import { Workflow, type WorkflowOptions } from '../sdk/workflow.ts';
 
+export type { Flow, Surroundings } from '../definition/compile.ts';
+export type { Definition } from '../definition/schema.ts';
 export { DroverError, type ErrorCode, type ErrorDetails } from '../model/errors.ts';
 export { escapeValue } from '../protocol/filter/language.ts';
 export type {
@@ -39,11 +43,40 @@ export type {
   WorkflowList,
   WorkflowView,
 } from '../protocol/views.ts';
-export { type BulkOptions, type BulkVerb, Client, type OutputQuery } from '../sdk/client.ts';
+export { type BulkOptions, type BulkVerb, Client, type DefinitionRequest, type OutputQuery } from '../sdk/client.ts';
+export type { FlowSubmission } from '../sdk/flow-submission.ts';
 export type { EventOptions, PageOptions } from '../sdk/pages.ts';
 export { type SubmissionItem, type SubmitOptions, submit } from '../sdk/submission.ts';
+export {
+  any,
+  command,
+  type Dependency,
+  join,
+  type Needs,
+  type TaskNode,
+  type TaskOptions,
+  type Template,
+  type TemplateOptions,
+  template,
+} from '../sdk/task-nodes.ts';
 export type { Access, Patience } from '../sdk/transport.ts';
 export { type EndOfAttempt, type UsageField, WorkerClient } from '../sdk/worker-client.ts';
+export type { SubmitFlowOptions, Workflow, WorkflowOptions } from '../sdk/workflow.ts';
+
+/** A workflow to be filled and submitted: its tasks run where this program does, with its environment. */
+export function workflow(name: string, options: WorkflowOptions = {}): Workflow {
+  return new Workflow({ digest, surroundings: surroundingsHere, connect }, name, options);
+}
+
+function surroundingsHere() {
+  const cwd = process.cwd();
+  const given = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const env = Object.fromEntries(given.filter(([name]) => !ofTheShell.has(name) && !name.startsWith('DROVER_')));
+  return { cwd, shell: '/bin/sh', env: { ...env, PWD: cwd } };
+}
+
+/** They tell of the shell that started this program, not of its user's wishes. */
+const ofTheShell = new Set(['_', 'SHLVL', 'OLDPWD', 'PWD']);
 
 /** A client of the controller that an access file tells of: `.drover/access.json` by default. */
 export function connect(file: string = accessPath('.drover')): Client {

@@ -41,6 +41,20 @@ export const fallbacksMax = 8;
 export const scaleValuesMax = 64;
 /** Placeholders of a template, arguments of a workflow. */
 export const argumentsMax = 64;
+/** All arguments of a workflow together: they are a key in memory. */
+export const workflowArgumentBytesMax = 64 * 1024;
+/** Tasks that a definition comes to, unless it says that more are meant: a slip in a list multiplies. */
+export const expansionMax = 100_000;
+/** A file with a definition; as much as the controller takes in one request. */
+export const definitionBytesMax = submitBodyBytesMax;
+/** What is wrong with a definition is told up to so many times. */
+export const definitionIssuesMax = 50;
+/** Tasks and edges, of each kind, by which the differences of two graphs are shown; of graphs up to that size. */
+export const differencesShownMax = 20;
+export const differenceTasksMax = 100_000;
+/** A definition that the controller compiles: its tasks, and its bytes. Some of it is done in one go, up to a second. */
+export const definitionRequestTasksMax = 100_000;
+export const definitionRequestBytesMax = 4 * 1024 * 1024;
 /** Limits of one workflow on how many tasks of a template, or with a tag, run at a time. */
 export const concurrencyLimitsMax = 256;
 /** Limits that all workflows share, such as licences: all of them are listed at once. */

@@ -172,10 +172,26 @@ export const EdgeSpec = Type.Object(
 );
 export type EdgeSpec = Static<typeof EdgeSpec>;
 
+/** An edge from a task that is there already, of any workflow, to new ones. One that has ended counts at once. */
+export const OutsideEdgeSpec = Type.Object(
+  {
+    /** By its id, or by its name: the newest of that name. */
+    workflow: Type.String({ minLength: 1, maxLength: nameBytesMax }),
+    /** By its index, or by its name. */
+    task: Type.Union([Type.Integer({ minimum: 1 }), Type.String({ minLength: 1, maxLength: nameBytesMax })]),
+    /** By their indices within the workflow that is extended, both ends included. */
+    children: indices,
+    after: oneOf(edgeKinds),
+  },
+  { additionalProperties: false },
+);
+export type OutsideEdgeSpec = Static<typeof OutsideEdgeSpec>;
+
 export const TaskBatch = Type.Object(
   {
     tasks: Type.Array(TaskSpec, { maxItems: submitTasksMax }),
     edges: Type.Array(EdgeSpec, { maxItems: submitEdgesMax }),
+    outside: Type.Optional(Type.Array(OutsideEdgeSpec, { maxItems: submitEdgesMax })),
   },
   { additionalProperties: false },
 );

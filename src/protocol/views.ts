@@ -59,6 +59,13 @@ export const WorkflowView = Type.Object({
 });
 export type WorkflowView = Static<typeof WorkflowView>;
 
+/** What became of a submission: a new workflow, or one that was there and goes on, was resumed, or has ended. */
+export const Submitted = Type.Object({
+  ...WorkflowView.properties,
+  outcome: oneOf(['new', 'attached', 'resumed', 'done']),
+});
+export type Submitted = Static<typeof Submitted>;
+
 /** How many rows match; at least so many where it is not exact. */
 export const CountView = Type.Object({ matched: count, isExact: Type.Boolean() });
 export type CountView = Static<typeof CountView>;
@@ -87,6 +94,17 @@ export type Comparison = Static<typeof Comparison>;
 
 /** Of tasks that were taken, and that no worker which is there now could run. */
 export const Warnings = Type.Array(Type.String());
+const names = Type.Object({ count, first: Type.Array(Type.String()) });
+/** What the tasks and edges of a definition have in which those of a workflow differ; the first of each. */
+export const Difference = Type.Object({
+  added: names,
+  removed: names,
+  /** With another template, command or value. */
+  changed: names,
+  /** `+ align → count` is new, with `-` it is gone. */
+  edges: names,
+});
+export type Difference = Static<typeof Difference>;
 
 export const OutcomeView = Type.Object({
   kind: oneOf(outcomeKinds),

@@ -1,4 +1,5 @@
 /** The API of a controller, typed. Owns no state: any number of clients may talk to one controller. */
+import type { Surroundings } from '../definition/compile.ts';
 import type { EdgeKind, HaltMode } from '../model/states.ts';
 import type { TokenRole } from '../model/tokens.ts';
 import type { AvailableField, AvailableList, ExecutionHistory, ExecutionInfo } from '../protocol/http-worker.ts';
@@ -9,6 +10,7 @@ import {
   type BulkResult,
   type Comparison,
   type ConcurrencyView,
+  type Difference,
   type EdgeList,
   type EventList,
   type EventView,
@@ -21,6 +23,7 @@ import {
   type ResourceList,
   type RetryResult,
   type ServerView,
+  type Submitted,
   type TaskDetail,
   type TaskList,
   type TaskResources,
@@ -58,6 +61,16 @@ export interface OutputQuery {
   readonly follow?: boolean;
   /** Told of bytes that are lost: their worker ended before the controller had them, or their file is gone. */
   readonly onMissing?: (bytes: number) => void;
+}
+
+export interface DefinitionRequest {
+  readonly definition: unknown;
+  /** Arguments of the workflow, before those of the definition. */
+  readonly args?: Readonly<Record<string, string>>;
+  /** What the definition does not say of where and how tasks run. */
+  readonly surroundings?: Partial<Surroundings>;
+  /** It is a new one, whatever there is. */
+  readonly replaces?: boolean;
 }
 
 export type BulkVerb = 'cancel' | 'retry' | 'hold' | 'release' | 'priority';
@@ -161,14 +174,32 @@ export class Client {
     return this.change(`tasks/${task}/retry`);
   }
 
-  /** Tasks are then added in batches; none starts before `close`. */
-  register(spec: WorkflowSpec): Promise<{ readonly id: string }> {
-    return this.make('workflows', { spec });
+  /**
+   * Tasks are then added in batches; none starts before `close`. One with a `graph` that is there already, by its name and
+   * arguments, is `known` and takes none, unless the new one `replaces` it.
+   */
+  register(spec: WorkflowSpec, replaces?: boolean): Promise<{ readonly id: string; readonly known?: true }> {
+    return this.make('workflows', { spec, ...(replaces ? { replaces } : {}) });
   }
 
   /** A workflow that one batch holds: registered, filled and closed at once. */
-  submitWhole(spec: WorkflowSpec, batch: TaskBatch): Promise<WorkflowView & Omit<Extended, 'firstIndex' | 'count'>> {
-    return this.make('workflows', { spec, batch });
+  submitWhole(
+    spec: WorkflowSpec,
+    batch: TaskBatch,
+    replaces?: boolean,
+  ): Promise<WorkflowView & Omit<Extended, 'firstIndex' | 'count'> & { readonly known?: true }> {
+    return this.make('workflows', { spec, batch, ...(replaces ? { replaces } : {}) });
+  }
+
+  /** A definition that the controller compiles. */
+  define(request: DefinitionRequest): Promise<Submitted> {
+    return this.change('definitions', request);
+  }
+
+  /** What a definition and a workflow differ in; undefined where there is too much of either to say. */
+  async difference(workflow: string, request: DefinitionRequest): Promise<Difference | undefined> {
+    const answer = await this.change<{ readonly difference?: Difference }>(`workflows/${workflow}/difference`, request);
+    return answer.difference;
   }
 
   /** Batches are taken in their order: one that is given while another is `before` it is encoded at once, and sent then. */

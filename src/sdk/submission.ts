@@ -11,7 +11,8 @@
 import { registrationIdleMs, submitTasksMax } from '../model/limits.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison, WorkflowView } from '../protocol/views.ts';
-import type { Client, Extended } from './client.ts';
+import type { Client } from './client.ts';
+import { IntakeNotes } from './intake-notes.ts';
 
 /** Tasks after a barrier start when all before it have ended; with `check`, only when all of them succeeded. */
 export type SubmissionItem =
@@ -82,9 +83,7 @@ class Registration {
   private readonly spec: WorkflowSpec;
   private skipped = 0;
   private id: string | undefined;
-  private comparison: Comparison | undefined;
-  /** By what they say without the task that they name. */
-  private readonly warnings = new Map<string, string>();
+  private readonly notes = new IntakeNotes();
   private batch: TaskSpec[] = [];
   private edges: EdgeSpec[] = [];
   private batchChars = 0;
@@ -121,7 +120,7 @@ class Registration {
   async flush(): Promise<string> {
     const batch = this.takeBatch();
     this.id ??= (await this.client.register(this.spec)).id;
-    this.take(await this.client.extend(this.id, batch));
+    this.notes.take(await this.client.extend(this.id, batch));
     return this.id;
   }
 
@@ -129,32 +128,13 @@ class Registration {
   async close(): Promise<WorkflowView> {
     if (this.id !== undefined) return this.client.close(await this.flush());
     const { comparison, warnings, ...view } = await this.client.submitWhole(this.spec, this.takeBatch());
-    this.take({ ...(comparison && { comparison }), ...(warnings && { warnings }) });
+    this.notes.take({ ...(comparison && { comparison }), ...(warnings && { warnings }) });
     return view;
   }
 
   get result(): Submission {
-    const { tasks, skipped, comparison } = this;
-    const warnings = [...this.warnings.values()];
-    return { tasks, skipped, warnings, ...(comparison === undefined ? {} : { comparison }) };
-  }
-
-  private take({ comparison, warnings = [] }: Pick<Extended, 'comparison' | 'warnings'>): void {
-    this.count(comparison);
-    for (const warning of warnings) {
-      const what = warning.slice(warning.indexOf(' '));
-      if (!this.warnings.has(what)) this.warnings.set(what, warning);
-    }
-  }
-
-  private count(added: Comparison | undefined): void {
-    const { unchanged, again, fresh } = this.comparison ?? { unchanged: 0, again: 0, fresh: 0 };
-    if (added === undefined) return;
-    this.comparison = {
-      unchanged: unchanged + added.unchanged,
-      again: again + added.again,
-      fresh: fresh + added.fresh,
-    };
+    const { tasks, skipped } = this;
+    return { tasks, skipped, ...this.notes.result };
   }
 
   private takeBatch(): TaskBatch {

@@ -9,6 +9,7 @@ import {
   AttemptView,
   BulkResult,
   ConcurrencyView,
+  Difference,
   EdgeList,
   EventList,
   EventView,
@@ -20,6 +21,7 @@ import {
   ResourceList,
   RetryResult,
   ServerView,
+  Submitted,
   TaskDetail,
   TaskList,
   TaskResources,
@@ -76,6 +78,8 @@ const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer()
 const ExtendedByLines = Type.Object({ ...Extended.properties, lines: Type.Integer() });
 const Nothing = Type.Union([Type.Undefined(), Type.Null()]);
 
+const definition = { name: 'defined', cwd: '/', tasks: [{ name: 'x', command: 'x' }] };
+
 type Method = Exclude<keyof Client, 'transport'>;
 type Case = readonly [call: () => Promise<unknown>, schema: TSchema];
 
@@ -128,6 +132,8 @@ const cases: Readonly<Record<Method, Case>> = {
   steerTasks: [() => client.steerTasks('cancel', { where: 'held=true' }), BulkResult],
   register: [() => client.register(plainSpec), Type.Object({ id: Type.String() })],
   submitWhole: [() => client.submitWhole(plainSpec, { tasks: [{ command: 'x' }], edges: [] }), WorkflowView],
+  define: [() => client.define({ definition }), Submitted],
+  difference: [() => client.difference('w1', { definition }), Difference],
   extend: [async () => client.extend(await register(), { tasks: [{ command: 'x' }], edges: [] }), Extended],
   extendByLines: [async () => client.extendByLines(await register(), [{ command: 'x' }]), ExtendedByLines],
   submitByLines: [() => client.submitByLines(plainSpec, [{ command: 'x' }, { command: 'y' }]), WorkflowView],

@@ -1,5 +1,6 @@
 /** The API as an OpenAPI 3.1 document, made of the routes as they are registered and of the schemas that they check with. */
 import type { RouteOptions } from 'fastify';
+import * as definition from '../../definition/schema.ts';
 import { type ErrorCode, errorKinds } from '../../model/errors.ts';
 import { filterTables } from '../../protocol/filter/fields.ts';
 import { fieldTypes } from '../../protocol/filter/types.ts';
@@ -20,7 +21,9 @@ const isSchema = (value: unknown): value is Json =>
 
 /** Schemas that have a name of their own, by what they are: one that is used in several places is written once. */
 const namedSchemas = Object.fromEntries(
-  Object.entries({ ...spec, ...views }).filter(([name, value]) => /^[A-Z]/.test(name) && isSchema(value)),
+  Object.entries({ ...definition, ...spec, ...views }).filter(
+    ([name, value]) => /^[A-Z]/.test(name) && isSchema(value),
+  ),
 ) as Readonly<Record<string, Json>>;
 const nameByContent = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]));
 

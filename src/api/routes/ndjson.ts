@@ -76,7 +76,12 @@ async function submitBy(
   }
   const reply = await shell.request(await comparer.submission(specOf(first.value), undefined));
   assert(reply.type === 'registered', 'what is registered is answered so');
-  const { workflow } = reply;
+  const { workflow, isKnown } = reply;
+  if (isKnown) {
+    // Nothing is added to what is there; the sender is heard out, else it would not see the answer.
+    for await (const _ of lines);
+    return workflowView(shell, workflow);
+  }
   try {
     await extendBy(shell, comparer, workflow, lines);
     await shell.request({ type: 'close', workflow });

@@ -21,6 +21,7 @@ import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Comparer } from '../comparison.ts';
 import { failuresOf } from '../failures.ts';
 import { keyOf } from '../idempotency.ts';
+import { outsideOf } from '../outside.ts';
 import { edgePage } from '../query/edges.ts';
 import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
@@ -63,11 +64,16 @@ export function registerWorkflowRoutes(app: App, { shell }: ApiOptions, comparer
 
 function registerDefining(app: App, shell: ControllerShell, comparer: Comparer): void {
   // With a batch it is the whole workflow, which is closed at once.
-  const Body = Type.Object({ spec: WorkflowSpec, batch: Type.Optional(TaskBatch) }, { additionalProperties: false });
+  const Body = Type.Object(
+    { spec: WorkflowSpec, batch: Type.Optional(TaskBatch), replaces: Type.Optional(Type.Boolean()) },
+    { additionalProperties: false },
+  );
   const Compared = { comparison: Type.Optional(Comparison), warnings: Type.Optional(Warnings) };
+  // It was there already, and nothing was made.
+  const Known = { known: Type.Optional(Type.Literal(true)) };
   const Registered = Type.Union([
-    Type.Object({ ...WorkflowView.properties, ...Compared }),
-    Type.Object({ id: Type.String() }),
+    Type.Object({ ...WorkflowView.properties, ...Compared, ...Known }),
+    Type.Object({ id: Type.String(), ...Known }),
   ]);
   app.post(
     '/api/v1/workflows',
@@ -80,13 +86,19 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
       },
     },
     async (request) => {
-      const { spec, batch } = request.body;
-      const reply = await askOnce(shell, keyOf(request), () => comparer.submission(spec, batch));
+      const { spec, batch, replaces = false } = request.body;
+      const reply = await askOnce(shell, keyOf(request), async () => {
+        const asked = await comparer.submission(spec, batch);
+        const outside = batch?.outside === undefined ? {} : { outside: await outsideOf(shell, batch) };
+        return { ...asked, ...outside, ...(replaces ? { replaces } : {}) } as Request;
+      });
       assert(reply.type === 'registered', 'what is registered is answered so');
-      const { workflow, comparison, warnings } = reply;
-      if (batch === undefined) return { id: printWorkflow(workflow) };
+      const { workflow, comparison, isKnown, warnings } = reply;
+      const known = optional('known', isKnown);
+      if (batch === undefined) return { id: printWorkflow(workflow), ...known };
       const view = await workflowView(shell, workflow);
-      return { ...view, ...optional('comparison', comparison), ...optional('warnings', warnings && [...warnings]) };
+      const noted = { ...optional('comparison', comparison), ...optional('warnings', warnings && [...warnings]) };
+      return { ...view, ...noted, ...known };
     },
   );
   const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer(), ...Compared });
@@ -103,7 +115,11 @@ function registerDefining(app: App, shell: ControllerShell, comparer: Comparer):
     async (request) => {
       const workflow = workflowOf(request.params.id);
       const key = keyOf(request);
-      const reply = await comparer.extend(workflow, request.body, (asked) => shell.request(asked, key));
+      const outside = request.body.outside && (await outsideOf(shell, request.body));
+      const more = outside === undefined ? {} : { outside };
+      const reply = await comparer.extend(workflow, request.body, (asked) =>
+        shell.request({ ...asked, ...more } as Request, key),
+      );
       assert(reply.type === 'extended', 'what is extended is answered so');
       const { type: _, warnings, ...answer } = reply;
       return { ...answer, ...optional('warnings', warnings && [...warnings]) };

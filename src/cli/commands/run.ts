@@ -4,6 +4,7 @@ import { type Context, inFolder } from '../context.ts';
 import { dryRun } from '../dry-run.ts';
 import { type ExecutionOptions, execute } from '../execution.ts';
 import { type InputOptions, inputsOf } from '../inputs/inputs.ts';
+import type { SessionOptions } from '../session.ts';
 import { notesOf } from '../submission-notes.ts';
 
 export interface RunOptions extends ExecutionOptions, InputOptions {
@@ -14,8 +15,7 @@ export interface RunOptions extends ExecutionOptions, InputOptions {
 export async function run(context: Context, words: readonly string[], options: RunOptions): Promise<number> {
   const { items, spec, note, remarks } = inputsOf(context.env, 'run', words, options);
   if (options.dryRun) return dryRun(context.env, items, remarks, options);
-  const sessionOptions = { ...inFolder(options.dir), ...(options.server ? { joinsOnly: true } : {}) };
-  return execute(context, options, sessionOptions, async ({ client }, reporter, signal) => {
+  return execute(context, options, sessionOf(options), async ({ client }, reporter, signal) => {
     if (note !== undefined) reporter.note(note);
     const onProgress = (tasks: number): void => reporter.registering(tasks);
     const onSubmitted = (submission: Submission): void => {
@@ -26,3 +26,8 @@ export async function run(context: Context, words: readonly string[], options: R
     return { view, doneBefore: 0 };
   });
 }
+
+export const sessionOf = ({ dir, server }: RunOptions): SessionOptions => ({
+  ...inFolder(dir),
+  ...(server ? { joinsOnly: true } : {}),
+});

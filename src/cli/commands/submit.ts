@@ -1,5 +1,5 @@
 /** `drover submit`: registers tasks at a live controller and leaves them to it. */
-import { exitCodes } from '../../model/errors.ts';
+import { DroverError, exitCodes } from '../../model/errors.ts';
 import { type Submission, submit } from '../../sdk/submission.ts';
 import { type CommonOptions, type Context, inFolder, printJson, withSession } from '../context.ts';
 import { amount } from '../display/text.ts';
@@ -8,10 +8,15 @@ import { type InputOptions, inputsOf } from '../inputs/inputs.ts';
 import { Interrupted } from '../interrupts.ts';
 import { notesOf } from '../submission-notes.ts';
 
-export interface SubmitOptions extends CommonOptions, InputOptions {}
+export interface SubmitOptions extends CommonOptions, InputOptions {
+  /** An open workflow that gets the tasks of a definition. */
+  readonly to?: string;
+}
 
 export async function submitTasks(context: Context, words: readonly string[], options: SubmitOptions): Promise<number> {
   const { env } = context;
+  if (options.to !== undefined)
+    throw new DroverError('bad-input', '--to takes a definition', { hint: 'add --flow to read one from stdin' });
   const { items, spec, note, remarks } = inputsOf(env, 'submit', words, options);
   if (options.dryRun) return dryRun(env, items, remarks, options);
   env.staySmall();

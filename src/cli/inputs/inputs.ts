@@ -11,6 +11,12 @@ export interface InputOptions extends SpecOptions {
   readonly sources: readonly string[];
   readonly dryRun?: boolean;
   readonly skipIfExists?: string;
+  /** The input is a definition, whatever its name. */
+  readonly flow?: boolean;
+  /** Of a definition: `NAME=VALUE`. */
+  readonly arg?: readonly string[];
+  readonly fresh?: boolean;
+  readonly maxTasks?: number;
 }
 
 /** The commands that take tasks: hints name the one that was typed. */

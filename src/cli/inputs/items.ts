@@ -1,9 +1,9 @@
 /** Where the tasks of a run come from: a file, stdin, or a command with lists of values or a range of numbers. */
 import { resolve } from 'node:path';
+import { quote } from '../../definition/shell/quoting.ts';
 import { DroverError } from '../../model/errors.ts';
 import type { SubmissionItem } from '../../sdk/submission.ts';
 import type { CliEnv } from '../environment.ts';
-import { quote } from './quoting.ts';
 import { parseArray } from './ranges.ts';
 import { pathTemplate, type Skip, skippedIf } from './skipping.ts';
 import { readTaskFile } from './task-file.ts';

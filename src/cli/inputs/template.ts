@@ -3,10 +3,11 @@
  * several sources), `{1}` that of the first source, `{#}` the running number. A value is inserted so that the shell
  * takes it literally, also within quotes: `a b; rm x` stays one word. Without any placeholder, values are appended.
  */
+
+import { quoteWithin } from '../../definition/shell/quoting.ts';
+import { type Part, type Scan, scanTemplate } from '../../definition/shell/scanner.ts';
 import { DroverError } from '../../model/errors.ts';
 import type { SubmissionItem } from '../../sdk/submission.ts';
-import { quoteWithin } from './quoting.ts';
-import { type Part, type Scan, scanTemplate } from './scanner.ts';
 import { type Command, pathTemplate, type Skip, skippedIf } from './skipping.ts';
 
 export const sourceSeparator = ':::';

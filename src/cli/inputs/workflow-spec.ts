@@ -23,6 +23,13 @@ export interface SpecOptions {
   readonly onLost?: LossPolicy;
   readonly output?: string;
   readonly stdin?: string;
+  readonly cpus?: number;
+  /** In bytes. */
+  readonly memory?: number;
+  readonly gpus?: number;
+  /** In ms. */
+  readonly walltime?: number;
+  readonly queue?: string;
 }
 
 export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec {
@@ -40,11 +47,23 @@ export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec 
     terminationMs: options.termGrace ?? terminationMsDefault,
     failFast: options.failFast ?? false,
     ...(options.onLost === undefined ? {} : { onLost: options.onLost }),
+    ...resourcesIn(options),
     open: false,
     ...(output === undefined ? {} : { outputDir: outputDirectory(env, output) }),
     ...(update === undefined ? {} : { like: checkedName(update) }),
     ...(stdin === undefined ? {} : { stdin: existingFile(env, stdin) }),
   };
+}
+
+function resourcesIn({ cpus, memory, gpus, walltime, queue }: SpecOptions): Pick<WorkflowSpec, 'resources'> {
+  const resources = {
+    ...(cpus === undefined ? {} : { cpus }),
+    ...(memory === undefined ? {} : { memoryBytes: memory }),
+    ...(gpus === undefined ? {} : { gpus }),
+    ...(walltime === undefined ? {} : { runtimeMs: walltime }),
+    ...(queue === undefined ? {} : { queue }),
+  };
+  return Object.keys(resources).length === 0 ? {} : { resources };
 }
 
 /** What updates a workflow by its name takes over the name, to be updated in its turn. */

@@ -1,6 +1,6 @@
 /** How a definer writes a workflow: register, extend with tasks and edges, close. */
 import { DroverError } from '../../model/errors.ts';
-import { printWorkflow, taskId, type WorkflowId, workflowId } from '../../model/ids.ts';
+import { printWorkflow, type TaskId, taskId, type WorkflowId, workflowId } from '../../model/ids.ts';
 import { workflowTasksMax } from '../../model/limits.ts';
 import type { EdgeKind } from '../../model/states.ts';
 import type { TaskSeed, WorkflowRules } from '../change.ts';
@@ -13,9 +13,17 @@ export interface IndexedEdges {
   readonly after: EdgeKind;
 }
 
+/** Edges from a task that is there already, whatever its workflow, to new ones. */
+export interface OutsideEdges {
+  readonly parent: TaskId;
+  readonly children: readonly [number, number];
+  readonly after: EdgeKind;
+}
+
 export interface Extension {
   readonly seeds: readonly TaskSeed[];
   readonly edges: readonly IndexedEdges[];
+  readonly outside?: readonly OutsideEdges[];
 }
 
 export function registerWorkflow(turn: Turn, rules: WorkflowRules): WorkflowId {
@@ -27,30 +35,42 @@ export function registerWorkflow(turn: Turn, rules: WorkflowRules): WorkflowId {
 }
 
 /** Refuses what can't be added to a workflow that has so many tasks. */
-export function checkExtension(name: string, size: number, added: number, edges: readonly IndexedEdges[]): void {
+export function checkExtension(
+  name: string,
+  size: number,
+  added: number,
+  edges: readonly IndexedEdges[],
+  outside: readonly OutsideEdges[] = [],
+): void {
   const last = size + added;
   if (last > workflowTasksMax)
     throw new DroverError('too-large', `${name} would have more than ${workflowTasksMax} tasks`);
   for (const edge of edges) checkEdges(edge, size + 1, last);
+  for (const { children } of outside) checkChildren(children, size + 1, last);
 }
 
 /** Returns the first new task's id and index. */
 export function extendWorkflow(
   turn: Turn,
   workflow: WorkflowId,
-  { seeds, edges }: Extension,
+  { seeds, edges, outside = [] }: Extension,
 ): { first: number; firstIndex: number } {
   turn.mustWorkflow(workflow, { type: 'extend' }, 'definer');
   const record = turn.cluster.workflow(workflow);
   const first = taskId(turn.cluster.tasks.size + 1);
   const firstIndex = record.size + 1;
-  checkExtension(printWorkflow(workflow), record.size, seeds.length, edges);
+  checkExtension(printWorkflow(workflow), record.size, seeds.length, edges, outside);
   turn.emit({ type: 'tasks-added', workflow, first, firstIndex, seeds });
   for (const { parents, children, after } of edges) {
     for (const from of record.ranges(...parents)) {
       for (const to of record.ranges(...children)) {
         turn.emit({ type: 'edges-added', edges: { parents: from, children: to, after } });
       }
+    }
+  }
+  for (const { parent, children, after } of outside) {
+    for (const to of record.ranges(...children)) {
+      turn.emit({ type: 'edges-added', edges: { parents: { from: parent, to: parent }, children: to, after } });
     }
   }
   if (record.state !== 'registering') turn.emit({ type: 'tasks-activated', workflow, fromIndex: firstIndex });
@@ -68,6 +88,11 @@ function checkEdges({ parents, children }: IndexedEdges, firstNew: number, last:
     'bad-input',
     `edge ${parentFrom}-${parentTo} → ${childFrom}-${childTo}: parents come before children, one side is a single task, and children are new`,
   );
+}
+
+function checkChildren([from, to]: readonly [number, number], firstNew: number, last: number): void {
+  if (firstNew <= from && from <= to && to <= last) return;
+  throw new DroverError('bad-input', `edge from outside → ${from}-${to}: children are new`);
 }
 
 export function closeWorkflow(turn: Turn, workflow: WorkflowId): void {

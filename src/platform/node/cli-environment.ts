@@ -4,6 +4,7 @@
  * Output goes through the thread pool, one write at a time: `process.stdout` blocks the loop on a pipe or terminal that
  * nobody reads (`| less`, Ctrl-S), and this process may host the controller, whose workers would take it for dead.
  */
+import { hash } from 'node:crypto';
 import { accessSync, constants, createReadStream, statSync, write as writeFd } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -151,6 +152,10 @@ export class NodeCliEnvironment {
         hint: 'make room, or name another file',
       });
     }
+  }
+
+  digest(text: string): string {
+    return hash('sha256', text);
   }
 
   /** The space of new objects, three times over, is most of what such a process has: it is not let grow. */

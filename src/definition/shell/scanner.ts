@@ -7,7 +7,7 @@ import type { Surroundings } from './quoting.ts';
 
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
-  /** `key` is '' for `{}`, '#' for `{#}`, else a number. */
+  /** `key` is what is between the braces. */
   | { readonly kind: 'placeholder'; readonly key: string; readonly surroundings: Surroundings };
 
 export interface Scan {
@@ -18,14 +18,17 @@ export interface Scan {
 
 type Context = Surroundings | 'paren' | 'backtick' | 'comment';
 
-/** `${1}` and `${#}` are the shell's own. */
-const placeholder = /(?<!\$)\{(\d+|#|)\}/y;
+/** What stands for a value: its first group is the key, or the second a text that is meant as it is. */
+export type PlaceholderPattern = RegExp & { readonly sticky: true };
+
+/** `{}`, `{#}` and `{1}`; `${1}` and `${#}` are the shell's own. */
+export const numberedPlaceholder = /(?<!\$)\{(\d+|#|)\}/y as PlaceholderPattern;
 
 /** `<<E`, `<<-'E'`, but not `<<<`; and its body, which needs a line of its own. */
 const hereDocument = /(?<!<)<<-?\s*["'\\]?[A-Za-z_][^\n]*\n/;
 
-export function scanTemplate(template: string): Scan {
-  const scanner = new Scanner(template);
+export function scanTemplate(template: string, placeholder: PlaceholderPattern = numberedPlaceholder): Scan {
+  const scanner = new Scanner(template, placeholder);
   scanner.run();
   const takesValues = scanner.parts().some(({ kind }) => kind === 'placeholder');
   if (takesValues && hereDocument.test(template)) throw inHereDocument();
@@ -34,13 +37,15 @@ export function scanTemplate(template: string): Scan {
 
 class Scanner {
   private readonly template: string;
+  private readonly placeholder: PlaceholderPattern;
   private readonly found: Part[] = [];
   private readonly contexts: Context[] = ['bare'];
   private textStart = 0;
   private position = 0;
 
-  constructor(template: string) {
+  constructor(template: string, placeholder: PlaceholderPattern) {
     this.template = template;
+    this.placeholder = placeholder;
   }
 
   get context(): Context {
@@ -59,15 +64,17 @@ class Scanner {
   }
 
   private takePlaceholder(): boolean {
-    placeholder.lastIndex = this.position;
-    const match = placeholder.exec(this.template);
+    this.placeholder.lastIndex = this.position;
+    const match = this.placeholder.exec(this.template);
     if (match === null || this.context === 'comment') return false;
-    if (this.contexts.includes('backtick')) throw inBackticks(match[0]);
+    const [, key, literal] = match;
+    if (key !== undefined && this.contexts.includes('backtick')) throw inBackticks(match[0]);
     if (this.textStart < this.position) {
       this.found.push({ kind: 'text', text: this.template.slice(this.textStart, this.position) });
     }
-    this.found.push({ kind: 'placeholder', key: match[1] ?? '', surroundings: this.surroundings() });
-    this.position = placeholder.lastIndex;
+    if (key === undefined) this.found.push({ kind: 'text', text: literal ?? match[0] });
+    else this.found.push({ kind: 'placeholder', key, surroundings: this.surroundings() });
+    this.position = this.placeholder.lastIndex;
     this.textStart = this.position;
     return true;
   }
