@@ -209,6 +209,18 @@ Examples:
   drover concurrency w3 --tag model=x=0
 `;
 
+export const resourcesHelp = `
+Of a workflow: by template, or by name, the most that one of its tasks asked for, used, and has now; how often something was raised
+because a task had run out of it; and what to ask for next time. Of a task: every row, from what was requested to what was
+raised last, with the attempts that ran with it.
+
+Examples:
+  drover resources w3
+  drover resources w3.5
+  drover resources w3 --write-yaml requests.yaml && drover run flow.yaml --fresh --resources requests.yaml
+  drover run flow.yaml --fresh --learn      the same, from earlier runs of that name
+`;
+
 export const tokenHelp = `
 Roles: read looks; submit also submits, cancels and retries; worker runs tasks; admin may do anything.
 A token is used by an access file that has it (--access), or in the place of the access file's own: as

@@ -1,9 +1,10 @@
-/** `drover limit` and `drover concurrency`. */
+/** `drover limit`, `drover concurrency` and `drover resources`. */
 import type { Command } from 'commander';
 import type { ConcurrencyOptions } from './commands/limit.ts';
+import type { ResourcesOptions } from './commands/resources.ts';
 import type { CommonOptions } from './context.ts';
-import { concurrencyHelp, limitHelp } from './help.ts';
-import { collect, dirOption, type Given, jsonOption, type Perform } from './options.ts';
+import { concurrencyHelp, limitHelp, resourcesHelp } from './help.ts';
+import { collect, dirOption, filled, type Given, jsonOption, type Perform } from './options.ts';
 
 export function defineLimits(program: Command, { env }: Given, perform: Perform): void {
   program
@@ -35,5 +36,19 @@ export function defineLimits(program: Command, { env }: Given, perform: Perform)
     .addHelpText('after', concurrencyHelp)
     .action((id: string, max: string | undefined, options: ConcurrencyOptions) =>
       perform(async (context) => (await import('./commands/limit.ts')).concurrency(context, id, max, options)),
+    );
+  program
+    .command('resources')
+    .summary('see what tasks asked for and used, and what to ask for')
+    .description(
+      'Shows what the tasks of a workflow, or a task, asked for, used and got, and recommends what to ask for.',
+    )
+    .argument('<id>', 'a workflow or a task')
+    .option('--write-yaml <file>', "write what is recommended, for 'run --resources'; '-' for stdout", filled)
+    .addOption(jsonOption('a group of tasks a line, as JSON'))
+    .addOption(dirOption(env))
+    .addHelpText('after', resourcesHelp)
+    .action((id: string, options: ResourcesOptions) =>
+      perform(async (context) => (await import('./commands/resources.ts')).resources(context, id, options)),
     );
 }

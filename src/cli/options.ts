@@ -44,6 +44,8 @@ export function addInputs(command: Command): Command {
     .option('--memory <size>', 'memory that each task needs, and may take: 2GB, 512MiB', size)
     .option('--gpus <n>', 'GPUs that each task needs', integer(0))
     .option('--walltime <time>', 'how long an attempt takes at most: 1h30m; the next one gets more', duration(1))
+    .option('--resources <file>', "what tasks ask for, from 'drover resources ID --write-yaml FILE'", filled)
+    .option('--learn', 'tasks ask for what they used in earlier workflows of the same name')
     .option('--queue <name>', 'workers of this queue run the tasks', filled)
     .option('--retries <n>', 'try a failed task again up to so often (default: 0)', integer(0, attemptsPerTaskMax - 1))
     .option(

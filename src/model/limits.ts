@@ -38,6 +38,8 @@ export const customResourcesMax = 32;
 /** The smallest part of a processor that a task can ask for. */
 export const cpusMin = 0.001;
 export const fallbacksMax = 8;
+/** Templates and names of tasks in a file of requests. */
+export const requestsMax = 1_000;
 export const scaleValuesMax = 64;
 /** Placeholders of a template, arguments of a workflow. */
 export const argumentsMax = 64;

@@ -1,4 +1,6 @@
 /** `drover run` */
+import type { WorkflowSpec } from '../../protocol/spec.ts';
+import type { Client } from '../../sdk/client.ts';
 import { type Submission, submit } from '../../sdk/submission.ts';
 import { type Context, inFolder } from '../context.ts';
 import { dryRun } from '../dry-run.ts';
@@ -22,9 +24,23 @@ export async function run(context: Context, words: readonly string[], options: R
       for (const remark of remarks(submission.tasks)) reporter.note(remark);
       for (const text of notesOf(submission, options.update)) reporter.note(text);
     };
-    const view = await submit(client, { spec, items, signal, onProgress, onSubmitted });
+    const asking = await askingFor(context, client, spec, options, (text) => reporter.note(text));
+    const view = await submit(client, { spec: asking, items, signal, onProgress, onSubmitted });
     return { view, doneBefore: 0 };
   });
+}
+
+/** Read only where they are wanted: they take a parser. */
+export async function askingFor(
+  { env }: Context,
+  client: Client,
+  spec: WorkflowSpec,
+  options: InputOptions,
+  note: (text: string) => void,
+): Promise<WorkflowSpec> {
+  if (options.resources === undefined && options.learn !== true) return spec;
+  const { requestsIn, specWith, withLearned } = await import('../inputs/requests.ts');
+  return specWith(spec, await withLearned(client, spec.name, await requestsIn(env, options), options, note));
 }
 
 export const sessionOf = ({ dir, server }: RunOptions): SessionOptions => ({

@@ -7,6 +7,7 @@ import { dryRun } from '../dry-run.ts';
 import { type InputOptions, inputsOf } from '../inputs/inputs.ts';
 import { Interrupted } from '../interrupts.ts';
 import { notesOf } from '../submission-notes.ts';
+import { askingFor } from './run.ts';
 
 export interface SubmitOptions extends CommonOptions, InputOptions {
   /** An open workflow that gets the tasks of a definition. */
@@ -30,7 +31,8 @@ export async function submitTasks(context: Context, words: readonly string[], op
       const onSubmitted = (submission: Submission): void => {
         notes.push(...remarks(submission.tasks), ...notesOf(submission, options.update));
       };
-      const view = await submit(client, { spec, items, signal, onProgress, onSubmitted });
+      const asking = await askingFor(context, client, spec, options, (text) => notes.push(text));
+      const view = await submit(client, { spec: asking, items, signal, onProgress, onSubmitted });
       if (env.stderr.isTerminal) await env.stderr.write('\r\x1b[K');
       for (const remark of notes) await env.stderr.write(`${remark}\n`);
       if (options.json) await printJson(env, view);

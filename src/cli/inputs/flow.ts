@@ -1,6 +1,7 @@
 /** A definition of a workflow that `run` and `submit` are given: read, changed as options say, and compiled. */
 import { resolve } from 'node:path';
 import { compile, type Flow, type Surroundings } from '../../definition/compile.ts';
+import { type Requests, withRequests } from '../../definition/requests.ts';
 import { parseText } from '../../definition/text.ts';
 import { DroverError } from '../../model/errors.ts';
 import { definitionBytesMax } from '../../model/limits.ts';
@@ -16,7 +17,7 @@ export interface FlowInput {
   /** As the controller is asked what it and a workflow differ in. */
   readonly source: DefinitionRequest;
   readonly replaces: boolean;
-  compile(addedTo?: { readonly workflow: string; readonly size: number }): Flow;
+  compile(addedTo?: { readonly workflow: string; readonly size: number }, requests?: Requests): Flow;
 }
 
 export async function readFlow(env: CliEnv, words: readonly string[], options: InputOptions): Promise<FlowInput> {
@@ -33,10 +34,18 @@ export async function readFlow(env: CliEnv, words: readonly string[], options: I
     name,
     source: { definition: document, args, surroundings },
     replaces: options.fresh === true || options.update !== undefined,
-    compile: (addedTo) => {
+    compile: (addedTo, requests = {}) => {
       const added = addedTo === undefined ? {} : { addedTo };
       const named = addedTo === undefined ? document : nameless(document, addedTo.workflow);
-      return compile(named, { surroundings, digest: env.digest, args, name, locate, ...maxTasks, ...added });
+      return compile(withRequests(named, requests), {
+        surroundings,
+        digest: env.digest,
+        args,
+        name,
+        locate,
+        ...maxTasks,
+        ...added,
+      });
     },
   };
 }

@@ -17,6 +17,10 @@ export interface InputOptions extends SpecOptions {
   readonly arg?: readonly string[];
   readonly fresh?: boolean;
   readonly maxTasks?: number;
+  /** A file of what tasks are to ask for. */
+  readonly resources?: string;
+  /** They ask for what earlier ones have used. */
+  readonly learn?: boolean;
 }
 
 /** The commands that take tasks: hints name the one that was typed. */
