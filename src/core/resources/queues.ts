@@ -20,6 +20,9 @@ export interface QueueCapacity {
 /** One that is to end gets nothing any more; one that is drained may be released. */
 const isStaying = ({ state, bar }: WorkerRecord): boolean => state !== 'must-die' && bar?.kind !== 'stopping';
 
+/** Whether there is a worker at all. */
+export const hasWorkers = ({ liveWorkers }: Cluster): boolean => [...liveWorkers.values()].some(isStaying);
+
 function* workersOf({ liveWorkers }: Cluster, queue: string): Generator<WorkerRecord> {
   for (const worker of liveWorkers.values()) if (worker.capacity.queue === queue && isStaying(worker)) yield worker;
 }

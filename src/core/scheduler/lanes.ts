@@ -100,6 +100,8 @@ export class Lanes {
   readonly reserving = new Set<Lane>();
   /** When one of them may be due. */
   reserveAt = Number.POSITIVE_INFINITY;
+  /** One of them is, but nobody else was launched meanwhile. */
+  hasOverdue = false;
   /** Counts launches and claims. */
   launches = 0;
   readonly #needs: Needs;

@@ -25,10 +25,12 @@ export function noteStuck({ cluster: { lanes }, now }: Turn, list: LaneList): vo
 }
 
 /** A task of that need goes to a worker. Returns how many have by now. */
-export function noteLaunch({ cluster }: Turn, lane: Lane): number {
+export function noteLaunch({ cluster, now }: Turn, lane: Lane): number {
+  const { lanes } = cluster;
   lane.stuckSince = 0;
   if (lane.reserved !== undefined) release(cluster, lane);
-  return ++cluster.lanes.launches;
+  if (lanes.hasOverdue) lanes.reserveAt = Math.min(lanes.reserveAt, now);
+  return ++lanes.launches;
 }
 
 function release(cluster: Turn['cluster'], lane: Lane): void {
@@ -50,17 +52,24 @@ export function reserveRoom(turn: Turn): void {
     if (!holds || frontOf(turn, lane) === undefined) release(cluster, lane);
   }
   if (now < lanes.reserveAt) return;
-  let next = Number.POSITIVE_INFINITY;
+  lanes.reserveAt = Number.POSITIVE_INFINITY;
+  lanes.hasOverdue = false;
   for (const lane of lanes.now.stuck) {
     if (lane.reserved !== undefined) continue;
-    if (lane.reserveAt <= now) {
-      lane.reserveAt = now + reserveAfterMs;
-      // Where nobody else is launched either, it is just that everything is taken.
-      if (lanes.launches > lane.launchesBefore && frontOf(turn, lane) !== undefined) reserve(turn, lane);
-    }
-    next = Math.min(next, lane.reserveAt);
+    // Where nobody else is launched either, it is just that everything is taken: nothing is due before somebody is.
+    if (lane.reserveAt <= now && lanes.launches === lane.launchesBefore) lanes.hasOverdue = true;
+    else reserveIfDue(turn, lane);
   }
-  lanes.reserveAt = next;
+}
+
+function reserveIfDue(turn: Turn, lane: Lane): void {
+  const { lanes } = turn.cluster;
+  if (lane.reserveAt <= turn.now) {
+    if (frontOf(turn, lane) !== undefined) reserve(turn, lane);
+    lane.reserveAt = turn.now + reserveAfterMs;
+    lane.launchesBefore = lanes.launches;
+  }
+  lanes.reserveAt = Math.min(lanes.reserveAt, lane.reserveAt);
 }
 
 function reserve({ cluster, now }: Turn, lane: Lane): void {
