@@ -109,8 +109,8 @@ describe('a workflow like an earlier one', () => {
     await all(undefined, commands);
     expect((await all('w1', [...commands, 'true same', 'true other'])).counts.total).toBe(3);
     expect(told).toEqual([
-      { tasks: alike + 1, skipped: 0 },
-      { tasks: alike + 3, skipped: 0, comparison: { unchanged: alike, again: 1, fresh: 2 } },
+      { tasks: alike + 1, skipped: 0, warnings: [] },
+      { tasks: alike + 3, skipped: 0, warnings: [], comparison: { unchanged: alike, again: 1, fresh: 2 } },
     ]);
   }, 60_000);
 

@@ -125,6 +125,20 @@ describe('the resources of a task', () => {
     ]);
   });
 
+  it('B37: that were raised are kept by a restart and by a resume', async () => {
+    const w = await bench.submit([hungry]);
+    const k = await bench.worker();
+    await bench.run(k, `${w}.1`, outOfMemory);
+    await bench.restart();
+    client = new Client(bench.access);
+    expect((await client.task(`${w}.1`)).resources?.memoryBytes).toBe(150 * MB);
+    await client.halt(w, 'drain');
+    await bench.eventually('it is halted', async () => (await client.workflow(w)).state === 'halted');
+    await client.resume(w, 'cold');
+    await bench.eventually('it goes on', async () => (await bench.run(k, `${w}.1`, outOfMemory)).status === 200);
+    expect((await client.task(`${w}.1`)).resources?.memoryBytes).toBe(225 * MB);
+  });
+
   it('B35: are in the history, with the attempt that ran out', async () => {
     const w = await bench.submit([hungry]);
     await bench.run(await bench.worker(), `${w}.1`, outOfMemory);
