@@ -53,6 +53,24 @@ describe('dependencies', () => {
     expect(herd.states(w)).toEqual(['done', 'cancelled']);
   });
 
+  it('a task for a failure that did not happen is not needed, nor is what waits for it: nothing is missing', () => {
+    const herd = new Herd();
+    const w = herd.submit([command, command, command], [edge(1, 2, 'failure'), edge(2, 3)]);
+    herd.finish(w);
+    const reasons = [2, 3].map((index) => herd.cluster.tasks.reason(herd.task(w, index)));
+    expect(reasons).toEqual(['unneeded', 'unneeded']);
+    expect(herd.cluster.workflow(w).state).toBe('done');
+  });
+
+  it('a task that waits for a failure, and for a success that did not come, is missing', () => {
+    const herd = new Herd();
+    const w = herd.submit([command, command, command], [edge(1, 3, 'failure'), edge(2, 3)]);
+    herd.launch();
+    herd.end(w, 2, failed);
+    herd.finish(w);
+    expect(herd.cluster.tasks.reason(herd.task(w, 3))).toBe('upstream');
+  });
+
   it('A3, A17: continuations are added and removed while they wait; removing the last edge queues the task', () => {
     const herd = new Herd();
     const w = herd.submit([command, command, command], [edge(1, 2)]);

@@ -320,6 +320,7 @@ export class Cluster {
   loadTaskRow(row: TaskRow): void {
     this.#setState(row.id, row.state);
     this.tasks.load(row);
+    this.#countUnneeded(row.id, false);
     this.#noteEarly(row.id);
   }
 
@@ -356,6 +357,18 @@ export class Cluster {
       this.#file(task);
     }
     for (const id of this.workflows.keys()) this.attention.add(id);
+  }
+
+  /** Whether a doomed task waits for nothing but failures that did not happen, or for others that are not needed for that. */
+  isUnneeded(task: TaskId): boolean {
+    const { graph, tasks } = this;
+    for (let edge = graph.firstInto(task); edge !== 0; edge = graph.nextInto(edge)) {
+      const parent = graph.parentOf(edge);
+      const state = tasks.state(parent);
+      if (edgeStatus(graph.kindOf(edge), state) !== 'impossible') continue;
+      if (state !== 'done' && tasks.reason(parent) !== 'unneeded') return false;
+    }
+    return true;
   }
 
   /** Whether an edge into a waiting task can never be met. */
@@ -504,14 +517,21 @@ export class Cluster {
   #onTaskChanged(task: TaskId, event: TaskEvent): void {
     const before = this.tasks.state(task);
     if (event.type === 'moved' && event.move.to === 'waiting') this.tasks.setPending(task, this.countPending(task));
+    const wasUnneeded = this.tasks.reason(task) === 'unneeded';
     if (event.type === 'moved') this.#setState(task, event.move.to);
     this.tasks.apply(task, event);
+    this.#countUnneeded(task, wasUnneeded);
     this.#dirtyTasks.add(task);
     this.#noteEarly(task);
     if (event.type !== 'prioritised' || this.#isQueuedCommand(task)) this.#file(task);
     if (event.type === 'moved') this.#tellChildren(task, before, event.move.to);
     this.#forgetLost(task);
     this.attention.add(this.tasks.workflow(task));
+  }
+
+  #countUnneeded(task: TaskId, was: boolean): void {
+    const is = this.tasks.reason(task) === 'unneeded';
+    if (was !== is) this.workflow(this.tasks.workflow(task)).unneeded += is ? 1 : -1;
   }
 
   /** A parent went from one state to another: counts its continuations' edges anew. */

@@ -97,7 +97,8 @@ function triage(turn: Turn, task: TaskId): 'stays' | undefined {
 function cancelDoomed(turn: Turn, task: TaskId): undefined {
   const { cluster } = turn;
   if (cluster.tasks.state(task) !== 'waiting' || !cluster.isDoomed(task)) return;
-  const reason: CancelReason = cluster.workflow(cluster.tasks.workflow(task)).stop ?? 'upstream';
+  const { stop } = cluster.workflow(cluster.tasks.workflow(task));
+  const reason: CancelReason = stop ?? (cluster.isUnneeded(task) ? 'unneeded' : 'upstream');
   turn.task(task, { type: 'cancel', reason }, 'controller');
 }
 

@@ -9,6 +9,8 @@ const measuredMsMin = 10_000;
 const cpusStep = 0.25;
 const memoryStep = 1_000_000;
 const runtimeStep = 1_000;
+/** What takes a moment here takes a while on a busy machine. */
+const runtimeMsMin = 60_000;
 
 export interface Observation {
   readonly wallMs: number;
@@ -44,7 +46,7 @@ export class Recommendation {
     return {
       ...(this.#wallMs < measuredMsMin ? {} : { cpus: Math.max(cpusStep, roundUp(this.#cpus, cpusStep)) }),
       ...(this.#memoryBytes === 0 ? {} : { memoryBytes: roundUp(this.#memoryBytes, memoryStep) }),
-      ...(this.#wallMs === 0 ? {} : { runtimeMs: Math.max(runtimeStep, roundUp(this.#runtimeMs, runtimeStep)) }),
+      ...(this.#wallMs === 0 ? {} : { runtimeMs: Math.max(runtimeMsMin, roundUp(this.#runtimeMs, runtimeStep)) }),
     };
   }
 }

@@ -67,7 +67,8 @@ export const outcomeKinds = [
 export const failReasons = ['attempts', 'deadline', 'resources', 'lost', 'not-startable', 'check'] as const;
 export type FailReason = (typeof failReasons)[number];
 
-export const cancelReasons = ['user', 'upstream', 'fail-fast'] as const;
+/** `unneeded`: it was there for a failure that did not happen. */
+export const cancelReasons = ['user', 'upstream', 'fail-fast', 'unneeded'] as const;
 export type CancelReason = (typeof cancelReasons)[number];
 
 /** The budgets; each cause of a bad end eats its own. */

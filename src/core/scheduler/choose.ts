@@ -8,21 +8,23 @@ import { shareOf } from '../resources/room.ts';
 import type { Turn } from '../turn.ts';
 import type { WorkerRecord } from '../worker.ts';
 import { type Front, frontOf } from './front.ts';
-import { type Lane, rotate } from './lanes.ts';
-import { hasRoom } from './placement.ts';
+import { type Lane, type LaneList, rotate } from './lanes.ts';
+import { couldPlace, hasRoom } from './placement.ts';
 import { noteLaunch } from './reservation.ts';
 
 export class Chooser {
   readonly #turn: Turn;
   readonly #lanes: Set<Lane>;
+  readonly #stuck: Set<Lane>;
   /** Tasks that are not to be tried on the worker that is being filled. */
   #aside: TaskId[] = [];
   /** There were more lanes than may be looked at: nobody knows whether one of the others fits. */
   isCut = false;
 
-  constructor(turn: Turn, lanes: Set<Lane>) {
+  constructor(turn: Turn, { open, stuck }: Pick<LaneList, 'open' | 'stuck'>) {
     this.#turn = turn;
-    this.#lanes = lanes;
+    this.#lanes = open;
+    this.#stuck = stuck;
   }
 
   /** It is no longer among those that are ready. */
@@ -46,8 +48,26 @@ export class Chooser {
       if (this.isCut) rotate(this.#lanes, lanesLookedAtMax);
       return undefined;
     }
+    if (ahead > 0 && this.#overtakes(best, first, worker)) return undefined;
     this.#take(best, first);
     return first.task;
+  }
+
+  /**
+   * What is sent ahead is started before what comes later, whatever that is: what a task of its own workflow goes before, but has no
+   * room yet, would wait for all of it.
+   */
+  #overtakes(lane: Lane, front: Front, worker: WorkerRecord): boolean {
+    let looked = 0;
+    for (const lanes of [this.#lanes, this.#stuck]) {
+      for (const other of lanes) {
+        if (++looked > lanesLookedAtMax) return false;
+        if (other === lane || !couldPlace(worker, other, this.#turn.now)) continue;
+        const first = frontOf(this.#turn, other);
+        if (first?.workflow === front.workflow && isBefore(other, first, lane, front, worker)) return true;
+      }
+    }
+    return false;
   }
 
   #take(lane: Lane, { workflow, queue }: Front): void {

@@ -62,7 +62,7 @@ export function claimTasks(turn: Turn, worker: WorkerRecord, most: number): Atte
   const { cluster } = turn;
   const claimed: AttemptId[] = [];
   // Also what fits no other worker.
-  const chooser = new Chooser(turn, new Set(cluster.lanes.all()));
+  const chooser = new Chooser(turn, { open: new Set(cluster.lanes.all()), stuck: new Set() });
   const room = worker.bar === undefined ? most : 0;
   while (claimed.length < room) {
     const task = chooser.takeFor(worker, 0);

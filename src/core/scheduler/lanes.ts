@@ -6,7 +6,8 @@
  * 1. A workflow that may launch a task of a need is in the lane of that need: entries may be stale, never missing. Left
  *    out is one whom a limit refuses (may-take.ts), until it is noted again.
  * 2. A lane that has a workflow is open or stuck, for free room (`now`) and, unless it fails fast, for what is sent ahead (`ahead`).
- * 3. Nobody who may be given tasks has room for a stuck lane; whoever gets room opens those that fit it.
+ * 3. Nobody who may be given tasks has room for a stuck lane; whoever gets room opens those that fit it. Of what is sent ahead, a lane is
+ *    stuck as well if another one goes first: until somebody gets room the next time.
  */
 import { lanesLookedAtMax } from '../../model/limits.ts';
 import type { Need } from '../../model/need.ts';

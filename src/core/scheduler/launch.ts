@@ -42,7 +42,7 @@ interface Pass {
 function fill(turn: Turn, pass: Pass, limit: number, assigned: Map<WorkerRecord, AttemptId[]>): void {
   const { workers, list, aheadOf } = pass;
   if (list.open.size === 0) return;
-  const chooser = new Chooser(turn, list.open);
+  const chooser = new Chooser(turn, list);
   for (const worker of workers) {
     if (list.open.size === 0 || turn.changes.length >= limit) return;
     const ahead = mayLaunch(worker) ? aheadOf(worker) : undefined;

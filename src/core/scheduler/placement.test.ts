@@ -103,6 +103,33 @@ describe('a worker', () => {
   });
 });
 
+describe('what is sent ahead', () => {
+  it('is nothing that goes before a larger task of its workflow, for which there is no room yet', () => {
+    const yard = new Yard(4);
+    // For one slot more than there are.
+    yard.worker().averageMs = 4 * prefetchMs;
+    const w = yard.submit([...times(10, needing({ cpus: 0.5 })), ...times(2, needing({ cpus: 3 }))]);
+    yard.launch();
+    expect(yard.placed(w)).toEqual([11, 1, 2]);
+    yard.end(w, 1);
+    yard.launch();
+    expect(yard.placed(w)).toEqual([11, 2, 3]);
+    yard.end(w, 11);
+    yard.launch();
+    // With the last large one placed, others may go ahead again.
+    expect(yard.placed(w)).toEqual([2, 3, 12, 4, 5]);
+  });
+
+  it('is what fits of other workflows', () => {
+    const yard = new Yard(4);
+    yard.worker().averageMs = 4 * prefetchMs;
+    const large = yard.submit(times(2, needing({ cpus: 3 })));
+    const small = yard.submit(times(10, needing({ cpus: 0.5 })));
+    yard.launch();
+    expect([yard.placed(large), yard.placed(small)]).toEqual([[1], [1, 2, 3, 4]]);
+  });
+});
+
 describe('the order', () => {
   it('is by priority, then what unblocks more, then what takes more, then as defined', () => {
     const yard = new Yard(100, { queue: 'default', memoryBytes: 1_000 });

@@ -198,7 +198,7 @@ const retried = cell(['definer', 'controller'], ['waiting', 'queued'], (view: Ta
 );
 
 const reinstated = cell(['controller'], ['waiting', 'queued'], (view: In<'cancelled'>) =>
-  view.reason === 'upstream'
+  view.reason === 'upstream' || view.reason === 'unneeded'
     ? accept(moved(firstMove(view), { fresh: true }))
     : ignore('it was cancelled for a reason of its own'),
 );

@@ -59,6 +59,8 @@ export class WorkflowRecord {
   attemptsEnded = 0;
   /** How far a sweep (cancel all, retry all) has come; not durable, a sweep may safely start over. */
   sweptTo = 0;
+  /** Tasks that were cancelled because the failure that they were for did not happen: nothing is missing without them. */
+  unneeded = 0;
   /** By the groups of needs; as `concurrency` says. */
   groupMax: ReadonlyMap<string, number> = new Map();
   /** When it was last given its turn, counted in launches; not durable. */
@@ -167,7 +169,7 @@ export class WorkflowRecord {
       haltMode: this.haltMode,
       live: this.live,
       failed: this.count('failed'),
-      cancelled: this.count('cancelled'),
+      cancelled: this.count('cancelled') - this.unneeded,
       unended: this.unended,
     };
   }

@@ -1,0 +1,104 @@
+/** Tasks that ask for too little, and what becomes of it: on the real program, with real memory. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lastJson } from './drover.ts';
+import { Herd } from './herd.ts';
+
+let herd: Herd;
+
+beforeEach(() => {
+  herd = new Herd();
+});
+
+afterEach(() => herd.close());
+
+/** 300 MB, touched, for as long as it takes to be looked at. */
+const hog = `${process.execPath} -e 'const b = Buffer.alloc(250e6, 1); setTimeout(() => b.length, 300)'`;
+const flow = `name: hog
+templates:
+  hog:
+    command: ${JSON.stringify(hog)}
+    resources: { memory: 100MB }
+tasks:
+  - template: hog
+`;
+
+describe('a task that needs 300 MB and asks for 100', () => {
+  it('B31, B32, B33: is done after its memory has grown, and asks for enough the next time', {
+    timeout: 120_000,
+  }, async () => {
+    await herd.server();
+    await herd.worker('-j', '2');
+    herd.write('flow.yaml', flow);
+    const first = await herd.run('run', 'flow.yaml', '--json');
+    expect([first.code, lastJson(first.stdout)]).toMatchObject([0, { id: 'w1', state: 'done', attempts: 4 }]);
+    const { rows } = await herd.client.taskResources('w1.1');
+    expect(rows.map(({ kind, resources: { memoryBytes } }) => [kind, memoryBytes])).toEqual([
+      ['requested', 100e6],
+      ['validated', 100e6],
+      ['adjusted', 150e6],
+      ['adjusted', 225e6],
+      ['adjusted', 337.5e6],
+    ]);
+    expect(rows.map(({ active }) => active)).toEqual([false, false, false, false, true]);
+    expect(rows.every(({ resources: { cpus = 1, runtimeMs } }) => cpus === 1 && runtimeMs === undefined)).toBe(true);
+    expect(await herd.ok('resources', 'w1')).toMatch(/hog +1 +1 cpu, 100 MB .* 338 MB +3 /);
+    await herd.ok('resources', 'w1', '--write-yaml', 'requests.yaml');
+    expect(readFileSync(join(herd.path, 'requests.yaml'), 'utf8')).toMatch(/templates:\n {2}hog:\n {4}memory: 3\d\dMB/);
+
+    const learnt = await herd.run('run', 'flow.yaml', '--fresh', '--learn', '--json');
+    expect([learnt.code, lastJson(learnt.stdout)]).toMatchObject([0, { id: 'w2', attempts: 1 }]);
+    expect(learnt.stderr).toContain('tasks ask for what those of w1 have used');
+    const told = await herd.run('run', 'flow.yaml', '--fresh', '--resources', 'requests.yaml', '--json');
+    expect(lastJson(told.stdout)).toMatchObject({ id: 'w3', attempts: 1 });
+  });
+
+  it('is told what is wrong with a file of requests', async () => {
+    herd.write('flow.yaml', flow);
+    herd.write('bad.yaml', 'templates: { hog: { memory: 12 parsecs } }\n');
+    const { code, stderr } = await herd.run('run', 'flow.yaml', '--resources', 'bad.yaml');
+    expect(code).toBe(2);
+    expect(stderr).toContain("bad.yaml:1:29: templates.hog.memory: '12 parsecs' is no size");
+    expect((await herd.run('run', 'flow.yaml', '--resources', 'none.yaml')).stderr).toContain(
+      'no such file: none.yaml',
+    );
+  });
+});
+
+describe('tasks of 1.5, 3 and 0.5 processors on a worker of 4', () => {
+  it('never take more than 4, and the large ones start before the small ones end', { timeout: 120_000 }, async () => {
+    await herd.server();
+    await herd.worker('-j', '4');
+    const entry = (name: string, cpus: number, count: number): string =>
+      `  - { name: ${name}, command: 'sleep 0.2; : {i}', args: { i: { from: 1, to: ${count} } }, resources: { cpus: ${cpus} } }\n`;
+    herd.write(
+      'flow.yaml',
+      `name: mix\ntasks:\n${entry('small', 0.5, 40)}${entry('middle', 1.5, 8)}${entry('large', 3, 4)}`,
+    );
+    const { code, stdout } = await herd.run('run', 'flow.yaml', '--json');
+    expect([code, lastJson(stdout)]).toMatchObject([0, { done: 52 }]);
+    const cpusOf = (name = ''): number => (name.startsWith('small') ? 0.5 : name.startsWith('middle') ? 1.5 : 3);
+    const names = new Map<string, string>();
+    for await (const { id, name } of herd.client.eachTask({ where: 'workflow=w1' })) names.set(id, name ?? '');
+    const moments: { at: number; cpus: number; name: string; isStart: boolean }[] = [];
+    for await (const { id, startedAt, wallMs } of herd.client.eachAttempt({ where: 'workflow=w1' })) {
+      const name = names.get(id.split('#')[0] ?? '') ?? '';
+      const at = Date.parse(startedAt ?? '');
+      moments.push({ at, cpus: cpusOf(name), name, isStart: true });
+      moments.push({ at: at + (wallMs ?? 0), cpus: -cpusOf(name), name, isStart: false });
+    }
+    moments.sort((a, b) => a.at - b.at || a.cpus - b.cpus);
+    let taken = 0;
+    let most = 0;
+    for (const { cpus } of moments) {
+      taken += cpus;
+      most = Math.max(most, taken);
+    }
+    expect(most).toBeLessThanOrEqual(4);
+    const lastLarge = moments.findLastIndex(({ name, isStart }) => isStart && name.startsWith('large'));
+    const lastSmall = moments.findLastIndex(({ name, isStart }) => !isStart && name.startsWith('small'));
+    expect(lastLarge).toBeLessThan(lastSmall);
+  });
+});
