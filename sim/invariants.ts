@@ -7,7 +7,7 @@ import type { ControllerShell } from '../src/controller/shell.ts';
 import type { Change } from '../src/core/change.ts';
 import type { Cluster } from '../src/core/cluster.ts';
 import { checkInvariants } from '../src/core/invariants.ts';
-import { type Demand, demandOf, isOver, Load, slotParts } from '../src/core/resources/room.ts';
+import { type Demand, demandOf, fits, isOver, Load, slotParts } from '../src/core/resources/room.ts';
 import { prefetchOf } from '../src/core/scheduler/placement.ts';
 import type { WorkerRecord } from '../src/core/worker.ts';
 import { attemptId } from '../src/model/ids.ts';
@@ -145,16 +145,29 @@ export class Checks {
     this.#past.onRun();
     if (shell?.controller.sessions.isWaiting(shell.now())) kernel.fail('9', 'something is sent in the initial wait');
     if (shell !== undefined) this.#standing.checkKnown(shell, 'something is sent');
-    if (worker !== undefined && isOver(worker.room, worker.load, prefetchOf(worker))) {
-      kernel.fail('16', `k${worker.id} has ${worker.slots} slots and ${worker.attempts.size} attempts`);
-    }
     for (const { attempt, need } of message.orders as Order[]) {
       if (this.#sent.has(attempt)) kernel.fail('1', `attempt ${attempt} is sent twice`);
-      this.#sent.set(attempt, demandOf({ ...plainNeed, ...need }));
+      const demand = demandOf({ ...plainNeed, ...need });
+      this.#sent.set(attempt, demand);
+      if (worker !== undefined) this.#checkRoom(worker, demand);
       if (!disk.attempts.has(attempt)) kernel.fail('1', `attempt ${attempt} is sent before it is durable`);
       const isKnown = controller.shell === undefined || worker?.state === 'healthy';
       if (!isKnown) kernel.fail('9', `attempt ${attempt} is sent to a worker that is ${worker?.state} #${side.link}`);
     }
+  }
+
+  /** 16: of what it takes itself. Of something else there may be too much, that was sent ahead when tasks were shorter. */
+  #checkRoom(worker: WorkerRecord, demand: Demand): void {
+    const { needs, attempts } = this.#world.controller.shell?.controller.cluster ?? {};
+    const others = new Load();
+    for (const id of worker.attempts) others.add(needs?.demand(attempts?.get(id)?.need ?? 0) ?? demand);
+    others.remove(demand);
+    if (fits(worker.room, others, demand, prefetchOf(worker))) return;
+    const [slots, held] = [worker.slots, worker.attempts.size];
+    this.#world.kernel.fail(
+      '16',
+      `k${worker.id} has ${slots} slots and ${held} attempts, and gets ${JSON.stringify(demand)}`,
+    );
   }
 
   /** 17: what is acknowledged is durable. */

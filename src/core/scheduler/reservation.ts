@@ -39,6 +39,9 @@ function release(cluster: Turn['cluster'], lane: Lane): void {
   lane.reserved = undefined;
   if (worker === undefined) return;
   worker.reservedFor = undefined;
+  // A pass that goes on looks at it again, although it may have had its turn: it had room for nobody else then.
+  cluster.vacant.delete(worker);
+  cluster.eager.delete(worker);
   if (worker.state !== 'gone') cluster.noteRoom(worker);
 }
 
