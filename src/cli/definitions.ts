@@ -5,6 +5,7 @@ import type { LogOptions } from './commands/logs.ts';
 import type { ListOptions } from './commands/ls.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
+import type { WatchOptions } from './commands/watch.ts';
 import type { ExecutionOptions } from './execution.ts';
 import {
   cancelHelp,
@@ -17,11 +18,14 @@ import {
   resumeHelp,
   runHelp,
   showHelp,
+  watchHelp,
 } from './help.ts';
 import type { ManyOptions } from './many.ts';
 import {
   addInputs,
+  bellOption,
   bulkDryRunOption,
+  cursor,
   dirOption,
   type Given,
   integer,
@@ -43,6 +47,7 @@ export function defineCommands(program: Command, given: Given, perform: Perform)
   defineLs(program, given, perform);
   defineShow(program, given, perform);
   defineLogs(program, given, perform);
+  defineWatch(program, given, perform);
   defineCancel(program, given, perform);
   defineSteering(program, given, perform);
   defineServerCommands(program, given, perform);
@@ -127,6 +132,24 @@ function defineLogs(program: Command, { env }: Given, perform: Perform): void {
     .addHelpText('after', logsHelp)
     .action((task: string, options: LogOptions) =>
       perform(async (context) => (await import('./commands/logs.ts')).logs(context, task, options)),
+    );
+}
+
+function defineWatch(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('watch')
+    .summary('print what happens, as it happens')
+    .description('Prints what happens at a running controller, a line an event. With a workflow: until it has ended.')
+    .argument('[id]', 'only of this workflow or task')
+    .addOption(whereOption('only events that match'))
+    .option('--after <cursor>', 'begin behind this event; 0: with the first one ever (default: now)', cursor)
+    .option('--all', 'steps in between, too, such as attempts that are recorded')
+    .addOption(bellOption())
+    .addOption(jsonOption('an event a line, as JSON'))
+    .addOption(dirOption(env))
+    .addHelpText('after', watchHelp)
+    .action((id: string | undefined, options: WatchOptions) =>
+      perform(async (context) => (await import('./commands/watch.ts')).watchEvents(context, id, options)),
     );
 }
 

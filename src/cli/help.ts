@@ -73,6 +73,17 @@ Examples:
   drover logs 'w3.7#1'   of the first attempt, like --attempt 1
 `;
 
+export const watchHelp = `
+With --json each event has its number as seq: '--after SEQ' goes on behind it, with nothing missed and nothing twice,
+also after a restart of the controller. Filters are those of events: type, workflow, task, attempt, state,
+outcome, exit, worker, host, at. Ctrl-C ends it.
+
+Examples:
+  drover watch
+  drover watch w3 --where 'state=failed'
+  drover watch --json --after 0 --where 'type=attempt-ended&host=n1'
+`;
+
 export const cancelHelp = `
 Examples:
   drover cancel w3

@@ -7,6 +7,7 @@
  * 4. While workers have work to spare their messages wait for `turnPauseMs`, or until half of it may have ended; nothing
  *    else waits.
  */
+import type { Change } from '../core/change.ts';
 import type { Cluster } from '../core/cluster.ts';
 import { DroverError } from '../model/errors.ts';
 import { commitRowsMax, frameBytesMax, inputsMax, turnPauseMs } from '../model/limits.ts';
@@ -36,6 +37,14 @@ export interface ControllerWorld {
   onFatal(error: unknown): void;
 }
 
+/** What one turn changed, once that is durable. */
+export interface Committed {
+  /** The number of its first change. */
+  readonly first: number;
+  readonly at: number;
+  readonly changes: readonly Change[];
+}
+
 interface Waiting {
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
@@ -56,6 +65,7 @@ export class ControllerShell {
   readonly #links = new Map<LinkId, OpenLink>();
   readonly #held = new Set<Link>();
   readonly #watchers = new Set<() => void>();
+  readonly #followers = new Set<(committed: Committed) => void>();
   /** They look between two turns, however many turns follow each other. */
   #readers: (() => void)[] = [];
   #inputs: Input[] = [];
@@ -128,6 +138,12 @@ export class ControllerShell {
       };
       this.#watchers.add(done);
     });
+  }
+
+  /** Tells of every change from now on, in their order and when they are durable. Returns how to stop. */
+  follow(follower: (committed: Committed) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
   }
 
   now(): number {
@@ -219,7 +235,7 @@ export class ControllerShell {
       this.#calmUntil = this.#world.clock.now() + turnPauseMs;
       this.#letRead();
       this.#letSend();
-      if (result.changes.length > 0) for (const watcher of this.#watchers) watcher();
+      if (result.changes.length > 0) this.#tellOf(result);
       if (this.#isDue() || isUnfinished) await new Promise<void>((resolve) => this.#world.defer(resolve));
     }
     this.#turn = undefined;
@@ -227,6 +243,12 @@ export class ControllerShell {
     this.#letRead();
     this.#arm();
     if (this.#inputs.length > 0) this.#wakeLater();
+  }
+
+  #tellOf({ at, changes }: StepResult): void {
+    const first = this.controller.sessions.version - changes.length + 1;
+    for (const follower of this.#followers) follower({ first, at, changes });
+    for (const watcher of this.#watchers) watcher();
   }
 
   #isDue(): boolean {

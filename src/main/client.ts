@@ -39,7 +39,8 @@ export type {
   WorkflowList,
   WorkflowView,
 } from '../protocol/views.ts';
-export { type BulkOptions, type BulkVerb, Client, type OutputQuery } from '../sdk/client.ts';
+export { type BulkOptions, type BulkVerb, Client, type OutputQuery, type WorkflowWait } from '../sdk/client.ts';
+export type { EventStreamOptions } from '../sdk/event-stream.ts';
 export type { EventOptions, PageOptions } from '../sdk/pages.ts';
 export { type SubmissionItem, type SubmitOptions, submit } from '../sdk/submission.ts';
 export type { Access, Patience } from '../sdk/transport.ts';

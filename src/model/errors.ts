@@ -39,6 +39,7 @@ export const errorKinds = {
   'token-revoked': kind(401, 3, false, "ask an admin for a new one: 'drover token add'"),
   'token-unknown': kind(404, 2, false, "list the tokens with 'drover token ls'"),
   'too-many-requests': kind(429, 3, true, 'ask again later, and less often'),
+  'too-many-streams': kind(429, 3, true, 'end streams that nobody reads, or come back later'),
   'workflow-unknown': kind(404, 2, false, seeList),
   'task-unknown': kind(404, 2, false, seeList),
   'attempt-unknown': kind(404, 2, false, "list the attempts of a task with 'drover show TASK'"),

@@ -148,6 +148,24 @@ export const bulkLimits = { tasksAtOnce: 2_000, tasksMax: 100_000, msMax: 20_000
 /** How long a read may wait for news. */
 export const longPollMsMax = 30_000;
 
+/** Streams of events. */
+export const eventStreamLimits = {
+  /** At a time. Each is a connection, and a look at what happens. */
+  streamsMax: 1_000,
+  /** Changes that are kept in memory for those who keep up; who is further behind reads the store. */
+  tailChangesMax: 16_384,
+  /** Changes that are looked at in one piece, so that nobody else waits for more than about a millisecond. */
+  changesAtOnce: 256,
+  /** What is given to a connection at once; the next piece waits until it is taken. */
+  pieceCharactersMax: 64 * 1024,
+  /** What comes within this time goes out together. */
+  gatherMs: 20,
+  /** Without news. Also tells how far the stream has come, so that who comes back need not look at all of it again. */
+  heartbeatMs: 10_000,
+  /** After which a client that lost its stream comes back. */
+  retryMs: 1_000,
+} as const;
+
 /** `debug` says what the controller does in each turn of its loop. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -26,6 +26,12 @@ export interface Link {
   hold?(isHeld: boolean): void;
 }
 
+/** One for streams: what it is given waits until the peer takes it. */
+export interface PacedLink extends Link {
+  /** Sends, and resolves when all that was sent is on its way, or can't be any more. */
+  pass(text: string): Promise<void>;
+}
+
 export interface LinkListener {
   onText(text: string): void;
   /** Once, and nothing after it. */

@@ -24,6 +24,7 @@ import {
   type WorkflowList,
   type WorkflowView,
 } from '../protocol/views.ts';
+import { type EventStreamOptions, eventStream } from './event-stream.ts';
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
 import { apiPath, type Query } from './paths.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
@@ -43,6 +44,13 @@ export interface OutputQuery {
   readonly follow?: boolean;
   /** Told of bytes that are lost: their worker ended before the controller had them, or their file is gone. */
   readonly onMissing?: (bytes: number) => void;
+}
+
+export interface WorkflowWait {
+  readonly after?: number;
+  readonly waitMs?: number;
+  /** News that is not the end may come so much later: together with what happens until then. */
+  readonly paceMs?: number;
 }
 
 export type BulkVerb = 'cancel' | 'retry' | 'hold' | 'release' | 'priority';
@@ -212,9 +220,9 @@ export class Client {
     return this.read('workflows', pageQuery(page));
   }
 
-  /** With `after`, waits up to `waitMs` for a version beyond it, unless the workflow has ended. */
-  workflow(workflow: string, wait: { readonly after?: number; readonly waitMs?: number } = {}): Promise<WorkflowView> {
-    return this.read(`workflows/${workflow}`, wait, wait.waitMs);
+  /** With `after`, waits up to `waitMs` for a version beyond it, or for the end. */
+  workflow(workflow: string, wait: WorkflowWait = {}): Promise<WorkflowView> {
+    return this.read(`workflows/${workflow}`, { ...wait }, wait.waitMs);
   }
 
   /** All of them, read page by page. Of a page `limit` is the size; the other lists have the same. */
@@ -246,13 +254,9 @@ export class Client {
     );
   }
 
-  /** What happened and, without an end, what happens. */
-  async *eachEvent(options: EventOptions = {}): AsyncGenerator<EventView, never> {
-    for (let { cursor } = options; ; ) {
-      const page = await this.events({ waitMs: followWaitMs, ...options, ...(cursor === undefined ? {} : { cursor }) });
-      yield* page.events;
-      cursor = page.next;
-    }
+  /** What happens, and with `after` what has happened before: without an end, over connections that come and go. */
+  events(options: EventStreamOptions = {}): AsyncGenerator<EventView, void> {
+    return eventStream(this.transport, options);
   }
 
   /** Of all workflows. */
@@ -269,7 +273,7 @@ export class Client {
   }
 
   /** The history beyond the cursor; with `waitMs`, waits as long for something to happen. */
-  events(options: EventOptions = {}): Promise<EventList> {
+  eventPage(options: EventOptions = {}): Promise<EventList> {
     return this.read('events', { ...options }, options.waitMs);
   }
 
