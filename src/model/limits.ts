@@ -60,6 +60,10 @@ export const outputTailBytesMax = 64 * 1024;
 export const outputChunkBytesMax = 256 * 1024;
 /** One answer to a client that reads stored output: each costs a look at all pieces of the stream. */
 export const outputReadBytesMax = 512 * 1024;
+/** Output that is being followed, in memory for all who follow it; who is further behind has it fetched again. */
+export const sharedOutputBytesMax = 64 * 1024 * 1024;
+/** How often a worker is asked for news of a stream that is followed: the sooner, the more it has just written. */
+export const followPollMs = { first: 40, max: 160 } as const;
 /** One packed output file of the controller. */
 export const outputFileBytesMax = 256 * 1024 * 1024;
 

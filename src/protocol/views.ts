@@ -285,6 +285,8 @@ export const idempotencyHeader = 'idempotency-key';
 
 /** Headers of an output response; its body is the bytes. */
 export const outputHeaders = {
+  /** Where the body begins. */
+  offset: 'x-drover-offset',
   /** Where the next read goes on. */
   nextOffset: 'x-drover-next-offset',
   /** `true` when the attempt has ended and these are its last bytes. */

@@ -1,6 +1,6 @@
 /** The history as a stream: what happened from a cursor on, and then what happens, without an end. */
-import type { ServerResponse } from 'node:http';
 import { Type } from '@fastify/type-provider-typebox';
+import type { FastifyReply } from 'fastify';
 import { eventStreamLimits } from '../../model/limits.ts';
 import { eventFields } from '../../protocol/filter/fields.ts';
 import type { ApiOptions, App } from '../app.ts';
@@ -64,14 +64,16 @@ export function registerEventStreams(app: App, { shell, gate }: ApiOptions, stre
   );
 }
 
-const serverSent = (raw: ServerResponse): EventSink => ({
+type Raw = FastifyReply['raw'];
+
+const serverSent = (raw: Raw): EventSink => ({
   take: (events) => written(raw, events.map(({ seq, text }) => `id: ${seq}\ndata: ${text}\n\n`).join('')),
   // An id without data moves the cursor of the client, and is no event.
   beat: (cursor) => written(raw, `: nothing new\nid: ${cursor}\n\n`),
 });
 
 /** Resolves when there is room for more, or nobody left to take it. */
-function written(raw: ServerResponse, text: string): Promise<void> {
+function written(raw: Raw, text: string): Promise<void> {
   if (raw.destroyed || raw.write(text)) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,0 +1,32 @@
+/** So many followers of one task, in a process of their own: what each of them got, and how late, as JSON. */
+import { createHash } from 'node:crypto';
+import { connect } from '../../src/main/client.ts';
+
+const [access = '', task = '', count = '1'] = process.argv.slice(2);
+const delaysMs: number[] = [];
+
+/** The last whole line of a piece says when it was printed. */
+function delayOf(piece: Uint8Array): number | undefined {
+  const text = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+  const end = text.lastIndexOf('\n');
+  const begin = text.lastIndexOf('\n', end - 1) + 1;
+  const time = Number.parseInt(text.toString('latin1', begin, Math.min(end, begin + 20)), 10);
+  return end > 0 && begin > 0 && Number.isFinite(time) ? Date.now() - time : undefined;
+}
+
+async function follow(): Promise<{ readonly bytes: number; readonly digest: string }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of connect(access).output(task, { stream: 'stdout', follow: true })) {
+    const delay = delayOf(piece);
+    if (delay !== undefined) delaysMs.push(delay);
+    bytes += piece.length;
+    hash.update(piece);
+  }
+  return { bytes, digest: hash.digest('hex') };
+}
+
+const followed = await Promise.all(Array.from({ length: Number(count) }, follow));
+delaysMs.sort((a, b) => a - b);
+const at = (share: number): number => delaysMs[Math.floor(share * (delaysMs.length - 1))] ?? 0;
+process.stdout.write(`${JSON.stringify({ followed, delaysMs: { p50: at(0.5), p99: at(0.99), max: at(1) } })}\n`);
