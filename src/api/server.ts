@@ -17,6 +17,7 @@ import { registerExecutionInfoRoutes } from './routes/execution-info.ts';
 import { registerHttpWorkerRoutes } from './routes/http-workers.ts';
 import { registerListRoutes } from './routes/lists.ts';
 import { registerNdjsonRoutes } from './routes/ndjson.ts';
+import { registerOutputSearch } from './routes/output-search.ts';
 import { registerServerRoutes } from './routes/server.ts';
 import { registerTaskChangeRoutes } from './routes/task-changes.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
@@ -53,6 +54,7 @@ export function createApi(options: ApiOptions): App {
   registerNdjsonRoutes(app, options, comparer);
   registerListRoutes(app, options);
   registerEventStreams(app, options, streams);
+  registerOutputSearch(app, options);
   registerBulkRoutes(app, options);
   registerTokenRoutes(app, options);
   const specs = new SpecCache(shell.store);

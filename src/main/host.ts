@@ -26,6 +26,7 @@ import { openLog, sparingly } from '../platform/node/log.ts';
 import { NodeLoopMeter } from '../platform/node/loop-meter.ts';
 import { NodeOutputPacks } from '../platform/node/output-packs.ts';
 import { type CertificateFiles, daysLeft, leafOf, loadOwnCertificate } from '../platform/node/own-certificate.ts';
+import { compilePattern } from '../platform/node/patterns.ts';
 import * as secrets from '../platform/node/secrets.ts';
 import { acceptLinks } from '../platform/node/sockets.ts';
 import { storeFailure } from '../store/sqlite/failure.ts';
@@ -102,7 +103,9 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const loopMeter = isPrivate ? undefined : new NodeLoopMeter();
   const gate = new Gate({ secrets, clock: world.clock, own: tokens, tokens: shell.controller.tokens });
   const streams = new EventStreams(shell);
-  const api = createApi({ shell, gate, streams, attendance, loopMeter, version, onStop, createServer });
+  const api = createApi({
+    ...{ shell, gate, streams, attendance, loopMeter, version, onStop, createServer, compilePattern },
+  });
   const links = acceptVisitors(api.server, { shell, gate, streams }, isPrivate, warn);
   mustBeSafe(listen, tls !== undefined, tokens);
   const [url, ...otherUrls] = await listenOn(api, listen, tls !== undefined);

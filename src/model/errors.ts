@@ -33,6 +33,7 @@ export const errorKinds = {
   'bad-reference': kind(400, 2, false, 'name a workflow as w3, a task as w3.14, an attempt as w3.14#2'),
   'bad-filter': kind(400, 2, false, 'correct the filter; docs/API.md has the fields and how they are compared'),
   'bad-cursor': kind(400, 2, false, 'begin anew without a cursor; give only what `next` of the same list said'),
+  'pattern-too-slow': kind(400, 2, false, 'use a simpler expression: one without repetitions of repetitions'),
   'too-large': kind(413, 2, false, 'split it, or put the data into a file that the task reads'),
   'not-authorised': kind(401, 3, false, 'use the access file of the running controller'),
   'token-expired': kind(401, 3, false, "ask an admin for a new one: 'drover token add'"),

@@ -64,6 +64,24 @@ export const outputReadBytesMax = 512 * 1024;
 export const sharedOutputBytesMax = 64 * 1024 * 1024;
 /** How often a worker is asked for news of a stream that is followed: the sooner, the more it has just written. */
 export const followPollMs = { first: 40, max: 160 } as const;
+/** A search in output. */
+export const searchLimits = {
+  /** At a time. */
+  searchesMax: 4,
+  /** One request reads about so much, then says where to go on. */
+  bytesMax: 256 * 1024 * 1024,
+  tasksAtOnce: 500,
+  /** The expression is given so long for one piece of output; one that takes longer would stop the controller. */
+  pieceMsMax: 100,
+  patternCharactersMax: 1_000,
+  /** A longer line is looked at, and told, in parts. */
+  lineCharactersMax: 16 * 1024,
+  /** Of a line that matches, so much is told. */
+  textCharactersMax: 4_096,
+  contextMax: 100,
+  /** Places in one line. */
+  spansMax: 64,
+} as const;
 /** One packed output file of the controller. */
 export const outputFileBytesMax = 256 * 1024 * 1024;
 

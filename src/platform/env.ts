@@ -72,3 +72,15 @@ export interface LoopMeter {
   restart(): void;
   stop(): void;
 }
+
+/** A place in a text: its first character, and the one behind its last. */
+export type Span = readonly [from: number, to: number];
+
+/** A regular expression that can't take longer than it is given, whatever it is and whatever it is looked for in. */
+export interface Pattern {
+  /** For each of the texts, where it is found, up to so many places; throws `pattern-too-slow` after that time. */
+  find(texts: readonly string[], spansMax: number, msMax: number): readonly (readonly Span[])[];
+}
+
+/** Throws `bad-input` for what is no expression. */
+export type CompilePattern = (source: string, ignoresCase: boolean) => Pattern;

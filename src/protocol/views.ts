@@ -6,6 +6,7 @@ import {
   failReasons,
   haltModes,
   outcomeKinds,
+  outputStreams,
   taskStates,
   workerKinds,
   workerStates,
@@ -269,6 +270,35 @@ export const BulkResult = Type.Object({
   next: Type.Optional(Type.String()),
 });
 export type BulkResult = Static<typeof BulkResult>;
+
+/** A line of output that matches, or stands near one that does. */
+export const SearchLine = Type.Object({
+  task: Type.String(),
+  attempt: count,
+  stream: oneOf(outputStreams),
+  /** Counted from 1. */
+  line: count,
+  /** What is no UTF-8 is replaced. */
+  text: Type.String(),
+  /** Where it matches, as positions in `text`; none in a line that only stands near. */
+  spans: Type.Array(Type.Tuple([count, count])),
+  /** More of the line was left out, before or behind. */
+  isCut: Type.Optional(Type.Literal(true)),
+});
+export type SearchLine = Static<typeof SearchLine>;
+
+/** The last line of a search, and where output is missing. */
+export const SearchEnd = Type.Object({
+  /** Tasks whose output was looked at, and how many bytes of it. */
+  tasks: count,
+  bytes: count,
+  matches: count,
+  /** Bytes that are lost. */
+  missing: count,
+  /** There is more to look at: give it as `cursor` to go on. */
+  next: Type.Optional(Type.String()),
+});
+export type SearchEnd = Static<typeof SearchEnd>;
 
 export const ErrorBody = Type.Object({
   error: Type.Object({

@@ -17,6 +17,7 @@ import type { WorkflowId } from '../../src/model/ids.ts';
 import type { Timeouts } from '../../src/model/timeouts.ts';
 import type { Log } from '../../src/platform/env.ts';
 import { realClock } from '../../src/platform/node/clock.ts';
+import { compilePattern } from '../../src/platform/node/patterns.ts';
 import * as secrets from '../../src/platform/node/secrets.ts';
 import { acceptLinks, webSocketNet } from '../../src/platform/node/sockets.ts';
 import type { TaskSpec, WorkflowSpec } from '../../src/protocol/spec.ts';
@@ -99,7 +100,7 @@ export async function startController({
   const routes: string[] = [];
   const onRoute = (route: string): void => void routes.push(route);
   const streams = new EventStreams(shell);
-  const api = createApi({ shell, attendance, gate, streams, version: '1.2.3', onRoute });
+  const api = createApi({ shell, attendance, gate, streams, compilePattern, version: '1.2.3', onRoute });
   const links = acceptLinks(api.server, {
     admit: (visitor) => admitLink({ shell, gate, streams }, visitor),
     // A client that is refused a stream is no fault.
