@@ -1,6 +1,6 @@
 /** The commands, their options and their help. */
 import type { Command } from 'commander';
-import { priorityMax } from '../model/limits.ts';
+import { priorityMax, searchLimits } from '../model/limits.ts';
 import type { LogOptions } from './commands/logs.ts';
 import type { ListOptions } from './commands/ls.ts';
 import type { RunOptions } from './commands/run.ts';
@@ -27,6 +27,7 @@ import {
   bulkDryRunOption,
   cursor,
   dirOption,
+  filled,
   type Given,
   integer,
   jsonOption,
@@ -122,16 +123,23 @@ function defineShow(program: Command, { env }: Given, perform: Perform): void {
 function defineLogs(program: Command, { env }: Given, perform: Perform): void {
   program
     .command('logs')
-    .summary('print what a task wrote')
-    .description('Prints what a task wrote to stdout, byte for byte.')
-    .argument('<task>', 'a task, or one of its attempts')
-    .option('-f, --follow', 'go on until the attempt has ended')
-    .option('--stderr', 'what it wrote to stderr instead')
+    .summary('print what tasks wrote, follow it, or search it')
+    .description('Prints what a task wrote to stdout, byte for byte; of many tasks, line by line with their names.')
+    .argument('[id...]', 'tasks, attempts of tasks, or workflows')
+    .addOption(whereOption('of all tasks that match'))
+    .option('--failed', 'only of tasks that failed')
+    .option('-f, --follow', 'go on until the end, as it comes')
+    .option('--stderr', 'what they wrote to stderr instead')
+    .option('--both', 'what they wrote to either')
+    .option('--tail <n>', 'only the last lines of each', integer(0))
+    .option('--grep <regex>', 'only lines that match', filled)
+    .option('-i, --ignore-case', 'with --grep: capitals are as good as others')
+    .option('-C, --context <n>', 'with --grep: so many lines around each', integer(0, searchLimits.contextMax))
     .option('--attempt <n>', 'of this attempt (default: the last)', integer(1))
     .addOption(dirOption(env))
     .addHelpText('after', logsHelp)
-    .action((task: string, options: LogOptions) =>
-      perform(async (context) => (await import('./commands/logs.ts')).logs(context, task, options)),
+    .action((ids: string[], options: LogOptions) =>
+      perform(async (context) => (await import('./commands/logs.ts')).logs(context, ids, options)),
     );
 }
 

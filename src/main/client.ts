@@ -30,6 +30,8 @@ export type {
   EventView,
   FailureList,
   RetryResult,
+  SearchEnd,
+  SearchLine,
   ServerView,
   TaskDetail,
   TaskList,
@@ -39,8 +41,9 @@ export type {
   WorkflowList,
   WorkflowView,
 } from '../protocol/views.ts';
-export { type BulkOptions, type BulkVerb, Client, type OutputQuery, type WorkflowWait } from '../sdk/client.ts';
+export { type BulkOptions, type BulkVerb, Client, type WorkflowWait } from '../sdk/client.ts';
 export type { EventStreamOptions } from '../sdk/event-stream.ts';
+export type { OutputQuery, SearchOptions } from '../sdk/output.ts';
 export type { EventOptions, PageOptions } from '../sdk/pages.ts';
 export { type SubmissionItem, type SubmitOptions, submit } from '../sdk/submission.ts';
 export type { Access, Patience } from '../sdk/transport.ts';

@@ -3,28 +3,30 @@ import type { EdgeKind, HaltMode } from '../model/states.ts';
 import type { TokenRole } from '../model/tokens.ts';
 import type { AvailableField, AvailableList, ExecutionHistory, ExecutionInfo } from '../protocol/http-worker.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
-import {
-  type AttemptList,
-  type AttemptView,
-  type BulkResult,
-  type Comparison,
-  type EventList,
-  type EventView,
-  type FailureList,
-  type NewTokenView,
-  outputHeaders,
-  type RetryResult,
-  type ServerView,
-  type TaskDetail,
-  type TaskList,
-  type TaskView,
-  type TokenList,
-  type WorkerList,
-  type WorkerView,
-  type WorkflowList,
-  type WorkflowView,
+import type {
+  AttemptList,
+  AttemptView,
+  BulkResult,
+  Comparison,
+  EventList,
+  EventView,
+  FailureList,
+  NewTokenView,
+  RetryResult,
+  SearchEnd,
+  SearchLine,
+  ServerView,
+  TaskDetail,
+  TaskList,
+  TaskView,
+  TokenList,
+  WorkerList,
+  WorkerView,
+  WorkflowList,
+  WorkflowView,
 } from '../protocol/views.ts';
 import { type EventStreamOptions, eventStream } from './event-stream.ts';
+import { type OutputQuery, outputOf, type SearchOptions, searchLines } from './output.ts';
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
 import { apiPath, type Query } from './paths.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
@@ -34,16 +36,6 @@ export interface Extended {
   readonly count: number;
   /** Where the workflow is like an earlier one. */
   readonly comparison?: Comparison;
-}
-
-export interface OutputQuery {
-  readonly stream: 'stdout' | 'stderr';
-  /** The last attempt when absent. */
-  readonly attempt?: number;
-  /** Wait for what is yet to be written, until the attempt has ended. */
-  readonly follow?: boolean;
-  /** Told of bytes that are lost: their worker ended before the controller had them, or their file is gone. */
-  readonly onMissing?: (bytes: number) => void;
 }
 
 export interface WorkflowWait {
@@ -63,9 +55,6 @@ export interface BulkOptions {
   /** For `priority`. */
   readonly priority?: number;
 }
-
-/** How long one read that follows output waits for more. */
-const followWaitMs = 10_000;
 
 export class Client {
   private readonly transport: Transport;
@@ -348,32 +337,13 @@ export class Client {
   }
 
   /** The bytes as the task wrote them, piece by piece: what is there now or, with `follow`, all until its end. */
-  async *output(
-    task: string,
-    { stream, attempt, follow = false, onMissing }: OutputQuery,
-  ): AsyncGenerator<Uint8Array, void> {
-    const waitMs = follow ? followWaitMs : 0;
-    let offset = 0;
-    // Once the first answer has named the attempt it is held on to, so that a retry can't splice two outputs.
-    let number = attempt;
-    let missing = 0;
-    const tellMissing = (): void => {
-      if (missing > 0) onMissing?.(missing);
-      missing = 0;
-    };
-    for (;;) {
-      const query = { stream, attempt: number, offset, waitMs: follow ? waitMs : undefined };
-      const { headers, body } = await this.transport.get(apiPath(`tasks/${task}/output`, query), waitMs);
-      const next = Number(headers.get(outputHeaders.nextOffset) ?? offset + body.length);
-      missing += next - offset - body.length;
-      const isStuck = next === offset && !follow;
-      const isOver = headers.get(outputHeaders.isComplete) === 'true' || isStuck;
-      if (body.length > 0 || isOver) tellMissing();
-      if (body.length > 0) yield body;
-      if (isOver) return;
-      offset = next;
-      number ??= Number(headers.get(outputHeaders.attempt)) || undefined;
-    }
+  output(task: string, query: OutputQuery): AsyncGenerator<Uint8Array, void> {
+    return outputOf(this.transport, task, query);
+  }
+
+  /** Lines of the output of tasks that match, in the order of the tasks; at the end how much was looked at. */
+  searchOutput(options: SearchOptions): AsyncGenerator<SearchLine, SearchEnd> {
+    return searchLines(this.transport, options);
   }
 
   private async read<View>(route: string, query: Query, waitMs?: number): Promise<View> {

@@ -27,7 +27,8 @@ export function compilePattern(source: string, ignoresCase: boolean): Pattern {
       try {
         return finding.runInContext(context, { timeout: msMax }) as Span[][];
       } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')) throw error;
+        // Of another context, and so no instance of this one's Error.
+        if ((error as { readonly code?: unknown }).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
         throw new DroverError(
           'pattern-too-slow',
           `'${source}' takes too long: more than ${msMax} ms for a piece of output`,
