@@ -17,6 +17,7 @@ import { registerExecutionInfoRoutes } from './routes/execution-info.ts';
 import { registerHttpWorkerRoutes } from './routes/http-workers.ts';
 import { registerListRoutes } from './routes/lists.ts';
 import { registerNdjsonRoutes } from './routes/ndjson.ts';
+import { registerNotificationRoutes } from './routes/notifications.ts';
 import { registerOutputSearch } from './routes/output-search.ts';
 import { registerServerRoutes } from './routes/server.ts';
 import { registerTaskChangeRoutes } from './routes/task-changes.ts';
@@ -50,6 +51,7 @@ export function createApi(options: ApiOptions): App {
   registerServerRoutes(app, options);
   const comparer = new Comparer(shell, gate.secrets.digest);
   registerWorkflowRoutes(app, options, comparer);
+  registerNotificationRoutes(app, options);
   registerTaskRoutes(app, options);
   registerNdjsonRoutes(app, options, comparer);
   registerListRoutes(app, options);

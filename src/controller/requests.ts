@@ -23,6 +23,7 @@ import type { Comparison } from '../protocol/views.ts';
 import type { TaskDefinition, UsageSample } from '../store/store.ts';
 import type { HttpWorkers } from './http-workers.ts';
 import type { Effect, Reply, Request } from './messages.ts';
+import { checkNotifications, type Notices } from './notices.ts';
 import { kindOf } from './task-kind.ts';
 import { needOf, needOfTask } from './task-need.ts';
 import { steerTasks } from './task-steering.ts';
@@ -41,6 +42,7 @@ export interface RequestContext {
   readonly turn: Turn;
   readonly sessions: WorkerSessions;
   readonly tokens: Tokens;
+  readonly notices: Notices;
   readonly httpWorkers: HttpWorkers;
   readonly effects: Effect[];
   readonly collected: Collected;
@@ -124,6 +126,12 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'revoke-token':
       context.tokens.revoke(request.token, turn.now);
       return done;
+    case 'note':
+      context.notices.note(request.notices, request.cursor, turn.now);
+      return done;
+    case 'notice-tried':
+      context.notices.tried(request.tried);
+      return done;
     default:
       return context.httpWorkers.handle(turn, request, context.sessions.isWaiting(turn.now), context.effects);
   }
@@ -146,6 +154,7 @@ function register({ turn, collected }: RequestContext, spec: WorkflowSpec): Work
   if (environmentBytes > environmentBytesMax) {
     throw new DroverError('too-large', `the environment has more than ${environmentBytesMax} bytes`);
   }
+  checkNotifications(spec.notify ?? []);
   const { maxAttempts, failFast, open, onLost } = spec;
   const loss = onLost === undefined ? {} : { onLost };
   const need = spec.resources === undefined ? {} : { need: needOf(spec.resources) };

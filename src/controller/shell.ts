@@ -353,8 +353,10 @@ export class ControllerShell {
     for (const workflow of new Set(definitions.map((definition) => definition.workflow))) {
       if (open.specs.has(workflow)) continue;
       open.specs.add(workflow);
-      const spec = await this.#world.store.workflowSpec(workflow);
-      if (spec === undefined) continue;
+      const known = await this.#world.store.workflowSpec(workflow);
+      if (known === undefined) continue;
+      // Whom to tell, with what secret, is no worker's business.
+      const { notify: _, ...spec } = known;
       messages.push({ t: 'run', scheduler: this.scheduler, ...to, specs: [{ workflow, spec }], orders: [] });
     }
     return messages;
@@ -362,8 +364,8 @@ export class ControllerShell {
 }
 
 /** Most turns of an idle controller have nothing to make durable. */
-const isEmpty = ({ changes, output, samples = [], generation, tokens, answers }: Batch): boolean =>
-  changes.length + output.length + samples.length === 0 && (generation ?? tokens ?? answers) === undefined;
+const isEmpty = ({ changes, output, samples = [], generation, tokens, answers, notices }: Batch): boolean =>
+  changes.length + output.length + samples.length === 0 && (generation ?? tokens ?? answers ?? notices) === undefined;
 
 const refusalOf = ({ code, message, details }: DroverError): ToWorker => ({
   ...{ t: 'refused', instance: String(details?.instance ?? ''), code, message },

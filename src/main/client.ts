@@ -20,7 +20,7 @@ export type {
   StopList,
   WorkerRegistration,
 } from '../protocol/http-worker.ts';
-export type { EdgeSpec, Resources, Tags, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+export type { EdgeSpec, Notification, Resources, Tags, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 export type {
   AttemptList,
   AttemptView,

@@ -11,6 +11,7 @@ import { Attendance } from '../api/attendance.ts';
 import { EventStreams } from '../api/events/streams.ts';
 import { Gate } from '../api/gate.ts';
 import { admitLink, type LinkServices } from '../api/links.ts';
+import { startNotifications } from '../api/notifications/notifications.ts';
 import { createApi } from '../api/server.ts';
 import type { ControllerSettings } from '../controller/reactor.ts';
 import { recoverController } from '../controller/recover.ts';
@@ -29,6 +30,7 @@ import { type CertificateFiles, daysLeft, leafOf, loadOwnCertificate } from '../
 import { compilePattern } from '../platform/node/patterns.ts';
 import * as secrets from '../platform/node/secrets.ts';
 import { acceptLinks } from '../platform/node/sockets.ts';
+import { makeWebhooks } from '../platform/node/webhooks.ts';
 import { storeFailure } from '../store/sqlite/failure.ts';
 import { takeLock } from '../store/sqlite/lock.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
@@ -93,13 +95,17 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   };
   const world = { clock: realClock(), store, packs, log, defer: setImmediate, onFatal };
   const shell = await recoverController(world, randomUUID(), options.settings);
+  const { isPrivate = false } = options;
   await options.beforeListening?.(shell);
+  const webhooks = makeWebhooks({ mayReachLoopback: isLoopback(listen) });
+  const notifications = isPrivate
+    ? undefined
+    : await startNotifications({ shell, webhooks, log, version, sign: secrets.sign });
   const renewal = tls === undefined ? undefined : remindOfRenewal(tls, world.clock, log);
   const attendance = new Attendance();
   const warn = sparingly((facts, message) => log.warn(facts, message));
   const createServer = (handler: RequestListener): Server =>
     makeHttpServer(handler, tls, () => warn({}, 'too many connections; a new one was dropped'));
-  const { isPrivate = false } = options;
   const loopMeter = isPrivate ? undefined : new NodeLoopMeter();
   const gate = new Gate({ secrets, clock: world.clock, own: tokens, tokens: shell.controller.tokens });
   const streams = new EventStreams(shell);
@@ -114,6 +120,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   log.info({ url, epoch: store.epoch }, 'the controller is ready');
   const close = async (): Promise<void> => {
     removeAccessFile(directory);
+    await notifications?.close();
     await shell.close();
     links.closeAll();
     await api.close();

@@ -188,6 +188,26 @@ export const eventStreamLimits = {
   retryMs: 1_000,
 } as const;
 
+/** Notifications that one workflow asks for. */
+export const notificationsMax = 16;
+/** Rows of notices; those that are settled go past it. */
+export const noticesMax = 10_000;
+/** Telling of notices. */
+export const webhookLimits = {
+  /** At a time. */
+  callsMax: 8,
+  callMsMax: 10_000,
+  retryMs: { first: 1_000, max: 600_000 },
+  /** One that can't be told for so long is given up. */
+  msMax: 86_400_000,
+  /** A host that ends waits so long for what is being told. */
+  closeMsMax: 3_000,
+  urlCharactersMax: 2_000,
+  secretCharactersMax: 1_000,
+  /** Changes after which it is made durable that they were looked at, though there was nothing to tell. */
+  cursorChanges: 20_000,
+} as const;
+
 /** `debug` says what the controller does in each turn of its loop. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -84,3 +84,16 @@ export interface Pattern {
 
 /** Throws `bad-input` for what is no expression. */
 export type CompilePattern = (source: string, ignoresCase: boolean) => Pattern;
+
+/** Posts to addresses that others chose. Follows no redirection, reads nothing of the answer but its status. */
+export interface Webhooks {
+  /** Never throws. An address that must not be reached is an error like any other. */
+  post(call: WebhookCall): Promise<{ readonly status: number } | { readonly error: string }>;
+}
+
+export interface WebhookCall {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly msMax: number;
+}

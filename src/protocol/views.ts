@@ -14,7 +14,7 @@ import {
 } from '../model/states.ts';
 import { tokenRoles } from '../model/tokens.ts';
 import { oneOf } from './schema.ts';
-import { Priority, Resources, Tags } from './spec.ts';
+import { Notification, Priority, Resources, Tags } from './spec.ts';
 
 export const apiVersion = 1;
 
@@ -299,6 +299,32 @@ export const SearchEnd = Type.Object({
   next: Type.Optional(Type.String()),
 });
 export type SearchEnd = Static<typeof SearchEnd>;
+
+export const NoticeView = Type.Object({
+  id: Type.String(),
+  /** Of the workflow: each is told once for each run. */
+  run: count,
+  at: time,
+  state: oneOf(['pending', 'delivered', 'given-up']),
+  tries: count,
+  nextTryAt: Type.Optional(time),
+  settledAt: Type.Optional(time),
+  /** What went wrong last. */
+  error: Type.Optional(Type.String()),
+});
+
+export const NotificationList = Type.Object({
+  notifications: Type.Array(
+    Type.Object({
+      on: Notification.properties.on,
+      /** Its origin only: the rest may be a secret. */
+      webhook: Type.String(),
+      isSigned: Type.Boolean(),
+      notices: Type.Array(NoticeView),
+    }),
+  ),
+});
+export type NotificationList = Static<typeof NotificationList>;
 
 export const ErrorBody = Type.Object({
   error: Type.Object({

@@ -12,6 +12,7 @@ import type {
   EventView,
   FailureList,
   NewTokenView,
+  NotificationList,
   RetryResult,
   SearchEnd,
   SearchLine,
@@ -264,6 +265,11 @@ export class Client {
   /** The history beyond the cursor; with `waitMs`, waits as long for something to happen. */
   eventPage(options: EventOptions = {}): Promise<EventList> {
     return this.read('events', { ...options }, options.waitMs);
+  }
+
+  /** Whom it tells what, and how far that has come. */
+  notifications(workflow: string): Promise<NotificationList> {
+    return this.read(`workflows/${workflow}/notifications`, {});
   }
 
   failures(workflow: string): Promise<FailureList> {

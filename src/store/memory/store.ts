@@ -13,6 +13,7 @@ import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import { outputStreams, usageMetrics } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { AnswerRow } from '../answer-row.ts';
+import type { NoticeRow } from '../notice-row.ts';
 import type {
   Batch,
   EdgeRow,
@@ -49,6 +50,8 @@ interface Content {
   readonly history: HistoryEntry[];
   readonly tokens: Map<number, TokenRow>;
   readonly answers: Map<number, AnswerRow>;
+  readonly notices: Map<number, NoticeRow>;
+  noticesTo: number;
   generation: string;
 }
 
@@ -68,6 +71,8 @@ export class MemoryDisk {
     history: [],
     tokens: new Map(),
     answers: new Map(),
+    notices: new Map(),
+    noticesTo: 0,
   };
   #epoch = 0;
 
@@ -206,6 +211,10 @@ class MemoryStore implements Store {
     return byId(this.#content.answers);
   }
 
+  async notices(): Promise<{ cursor: number; rows: NoticeRow[] }> {
+    return { cursor: this.#content.noticesTo, rows: byId(this.#content.notices) };
+  }
+
   async workflowsNamed(name: string): Promise<WorkflowId[]> {
     const named = [...this.#content.specs].filter(([, spec]) => spec.name === name);
     return named.map(([id]) => id as WorkflowId).sort((a, b) => b - a);
@@ -222,6 +231,13 @@ class MemoryStore implements Store {
     }
   }
 
+  #takeNotices({ notices }: Batch): void {
+    const content = this.#content;
+    for (const row of notices?.written ?? []) content.notices.set(row.id, row);
+    for (const id of notices?.removed ?? []) content.notices.delete(id);
+    content.noticesTo = notices?.cursor ?? content.noticesTo;
+  }
+
   #takeAccess({ tokens, answers }: Batch): void {
     const content = this.#content;
     for (const row of tokens?.written ?? []) content.tokens.set(row.id, row);
@@ -234,6 +250,7 @@ class MemoryStore implements Store {
     const { at, changes, rows, specs, definitions, output, samples = [], generation } = batch;
     const content = this.#content;
     this.#takeAccess(batch);
+    this.#takeNotices(batch);
     content.generation = generation ?? content.generation;
     for (const { workflow, spec } of specs) content.specs.set(workflow, spec);
     for (const definition of definitions) content.definitions.set(definition.id, definition);

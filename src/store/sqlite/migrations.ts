@@ -91,6 +91,14 @@ export const migrations: readonly string[] = [
   `,
   // Many edges in one row, whose own columns then say nothing.
   'ALTER TABLE edge ADD COLUMN pack BLOB',
+  // What is to be told to whom, and how far history was looked through for it.
+  `
+  CREATE TABLE notice (
+    id INTEGER PRIMARY KEY, workflow INTEGER NOT NULL, rule INTEGER NOT NULL, run INTEGER NOT NULL, at INTEGER NOT NULL,
+    body TEXT NOT NULL, state INTEGER NOT NULL, tries INTEGER NOT NULL, due_at INTEGER NOT NULL, error TEXT
+  );
+  INSERT INTO meta SELECT 'notices', coalesce(max(last), 0) FROM history;
+  `,
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

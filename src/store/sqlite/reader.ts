@@ -13,6 +13,7 @@ import { outcomeKinds } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { AnswerRow } from '../answer-row.ts';
 import { entriesOf, type HistoryPage } from '../history.ts';
+import type { NoticeRow } from '../notice-row.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, HistoryEntry, OutputPiece, Reader, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
@@ -23,6 +24,7 @@ import {
   type Columns,
   definitionRow,
   edgesOf,
+  noticeRow,
   outputPiece,
   seedRun,
   taskRow,
@@ -182,6 +184,11 @@ export class SqliteReader implements Reader {
 
   async answers(): Promise<AnswerRow[]> {
     return this.#all('SELECT * FROM answer ORDER BY id').map(answerRow);
+  }
+
+  async notices(): Promise<{ cursor: number; rows: NoticeRow[] }> {
+    const [cursor] = this.#get("SELECT value FROM meta WHERE key = 'notices'") as [number];
+    return { cursor, rows: this.#all('SELECT * FROM notice ORDER BY id').map(noticeRow) };
   }
 
   async workflowsNamed(name: string): Promise<WorkflowId[]> {

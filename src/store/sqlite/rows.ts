@@ -22,6 +22,7 @@ import {
 } from '../../model/states.ts';
 import type { TaskSpec } from '../../protocol/spec.ts';
 import type { AnswerRow } from '../answer-row.ts';
+import { type NoticeRow, noticeStates } from '../notice-row.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, OutputPiece, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
@@ -246,6 +247,20 @@ export function answerValues({ id, key, digest, at, reply }: AnswerRow, into: Va
 export function answerRow(columns: Columns): AnswerRow {
   const [id, key, digest, at, reply] = columns as [number, string, string, number, string];
   return { id, key, digest, at, reply };
+}
+
+export function noticeValues(row: NoticeRow, into: Values): void {
+  const { id, workflow, rule, run, at, body, state, tries, dueAt, error } = row;
+  into.push(id, workflow, rule, run, at, body, codeOf(noticeStates, state), tries, dueAt, error ?? null);
+}
+
+export function noticeRow(columns: Columns): NoticeRow {
+  const [id, workflow, rule, run, at, body, state, tries, dueAt, error] = columns as [
+    ...[id: number, workflow: WorkflowId, rule: number, run: number, at: number, body: string],
+    ...[state: number, tries: number, dueAt: number, error: string | null],
+  ];
+  const settled = { state: noticeStates[state] as NoticeRow['state'], tries, dueAt, error: error ?? undefined };
+  return { id, workflow, rule, run, at, body, ...settled };
 }
 
 export const metricCode = (metric: UsageMetric): number => codeOf(usageMetrics, metric);
