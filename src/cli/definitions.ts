@@ -12,6 +12,7 @@ import {
   holdHelp,
   logsHelp,
   lsHelp,
+  notifyHelp,
   priorityHelp,
   programHelp,
   releaseHelp,
@@ -21,6 +22,7 @@ import {
   watchHelp,
 } from './help.ts';
 import type { ManyOptions } from './many.ts';
+import { addLocalNotifications, addOccasions, addWebhooks } from './notify.ts';
 import {
   addInputs,
   bellOption,
@@ -60,24 +62,25 @@ function defineRun(program: Command, { env, sources }: Given, perform: Perform):
     .summary('run the commands of a file, or one for each of many values')
     .description("Runs each line of FILE ('-': stdin), or 'cmd {}' for each value, as a task.")
     .addOption(slotsOption(env));
-  addInputs(command)
+  addLocalNotifications(addWebhooks(addInputs(command)))
     .option('--server', 'only join a controller that is running: with none, run nothing')
     .addOption(quietOption())
     .addOption(jsonOption('progress and summary as JSON, an object a line'))
     .addOption(dirOption(env))
-    .addHelpText('after', runHelp)
+    .addHelpText('after', runHelp + notifyHelp)
     .action((words: string[], options: Omit<RunOptions, 'sources'>) =>
       perform(async (context) => (await import('./commands/run.ts')).run(context, words, { ...options, sources })),
     );
 }
 
 function defineResume(program: Command, { env }: Given, perform: Perform): void {
-  program
+  const command = program
     .command('resume')
     .summary('go on with a workflow that was interrupted or has failed')
     .description('Runs what an interruption left and repeats what failed; what is done stays done.')
     .argument('[id]', 'a workflow (default: the newest that is halted or has failed)')
-    .addOption(slotsOption(env))
+    .addOption(slotsOption(env));
+  addLocalNotifications(addOccasions(command))
     .addOption(quietOption())
     .addOption(jsonOption('progress and summary as JSON, an object a line'))
     .addOption(dirOption(env))

@@ -27,6 +27,8 @@ export interface CliEnv {
   kindOf(path: string): PathKind;
   isExecutable(path: string): boolean;
   readFile(path: string): AsyncIterable<Uint8Array>;
+  /** Runs a line by the shell, here, with these variables besides the others; what it writes goes to stderr. */
+  runShell(line: string, variables: Readonly<Record<string, string>>): Promise<number>;
   /** For a command that passes much on and keeps nothing: memory is preferred to speed from now on. */
   staySmall(): void;
   /** While there is a listener, these signals do not end the process. Returns how to stop listening. */

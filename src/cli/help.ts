@@ -45,6 +45,11 @@ Examples:
   drover run 'render {} > out/{}.png' --skip-if-exists 'out/{}.png' ::: *.obj
 `;
 
+export const notifyHelp = `
+Notifications: --notify-url is told by the server, also when nobody waits any more; --notify-command and
+--bell by this command. A command finds $DROVER_EVENT, _WORKFLOW, _NAME, _STATE, _TOTAL, _DONE and _FAILED.
+`;
+
 export const resumeHelp = `
 Examples:
   drover resume          go on with the newest workflow that was interrupted or has failed

@@ -1,6 +1,6 @@
 /** So many followers of one task, in a process of their own: what each of them got, and how late, as JSON. */
 import { createHash } from 'node:crypto';
-import { connect } from '../../src/main/client.ts';
+import { clientOf } from './access.ts';
 
 const [access = '', task = '', count = '1'] = process.argv.slice(2);
 const delaysMs: number[] = [];
@@ -17,7 +17,7 @@ function delayOf(piece: Uint8Array): number | undefined {
 async function follow(): Promise<{ readonly bytes: number; readonly digest: string }> {
   const hash = createHash('sha256');
   let bytes = 0;
-  for await (const piece of connect(access).output(task, { stream: 'stdout', follow: true })) {
+  for await (const piece of clientOf(access).output(task, { stream: 'stdout', follow: true })) {
     const delay = delayOf(piece);
     if (delay !== undefined) delaysMs.push(delay);
     bytes += piece.length;

@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { connect } from '../../src/main/client.ts';
+import type { Client } from '../../src/sdk/client.ts';
 import { place, type Running, until } from '../program/drover.ts';
+import { clientOf } from './access.ts';
 
 export interface RoundOptions {
   readonly followers: number;
@@ -44,7 +45,7 @@ export async function followersRound({ followers, bytes, ms }: RoundOptions): Pr
     begin(here.start(['server']));
     await until('the server is ready', () => isThere(access));
     begin(here.start(['worker', '-j', '2']));
-    const client = connect(access);
+    const client = clientOf(access);
     const tail = `--disable-warning=ExperimentalWarning ${script('printer')} ${bytes} ${ms}`;
     const begunAt = performance.now();
     const { code, stdout: id } = await here.run(['submit', `exec ${process.execPath} ${tail}`, '--array', '1']);
@@ -82,13 +83,11 @@ function isThere(path: string): boolean {
   }
 }
 
-type Reader = ReturnType<typeof connect>;
-
-async function outputOf(client: Reader, task: string, stream: 'stdout' | 'stderr'): Promise<string> {
+async function outputOf(client: Client, task: string, stream: 'stdout' | 'stderr'): Promise<string> {
   return Buffer.concat(await Array.fromAsync(client.output(task, { stream, follow: true }))).toString();
 }
 
-async function digestOf(client: Reader, task: string): Promise<string> {
+async function digestOf(client: Client, task: string): Promise<string> {
   const hash = createHash('sha256');
   for await (const piece of client.output(task, { stream: 'stdout', follow: true })) hash.update(piece);
   return hash.digest('hex');

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../../test/controller/eventually.ts';
-import { type InProcessController, startController } from '../../test/controller/in-process.ts';
-import { plainSpec } from '../../test/controller/spec.ts';
-import type { ControllerShell } from '../controller/shell.ts';
-import type { AttemptId } from '../model/ids.ts';
-import { followPollMs } from '../model/limits.ts';
-import { Client } from '../sdk/client.ts';
-import { SharedOutput } from './shared-output.ts';
+import { SharedOutput } from '../../src/api/shared-output.ts';
+import type { ControllerShell } from '../../src/controller/shell.ts';
+import type { AttemptId } from '../../src/model/ids.ts';
+import { followPollMs } from '../../src/model/limits.ts';
+import { Client } from '../../src/sdk/client.ts';
+import { eventually } from '../controller/eventually.ts';
+import { type InProcessController, startController } from '../controller/in-process.ts';
+import { plainSpec } from '../controller/spec.ts';
 
 let controller: InProcessController;
 let shell: ControllerShell;
