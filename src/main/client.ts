@@ -49,9 +49,19 @@ export { type SubmissionItem, type SubmitOptions, submit } from '../sdk/submissi
 export type { Access, Patience } from '../sdk/transport.ts';
 export { type EndOfAttempt, type UsageField, WorkerClient } from '../sdk/worker-client.ts';
 
+export interface ConnectOptions {
+  /** How long a controller that is away is waited for: it may come back at another address. A few seconds when absent. */
+  readonly patienceMs?: number;
+  onAway?(error: DroverError): void;
+  onBack?(): void;
+}
+
 /** A client of the controller that an access file tells of: `.drover/access.json` by default. */
-export function connect(file: string = accessPath('.drover')): Client {
-  return new Client(accessOf(file, 'admin'));
+export function connect(file: string = accessPath('.drover'), options: ConnectOptions = {}): Client {
+  const { patienceMs, onAway = () => {}, onBack = () => {} } = options;
+  if (patienceMs === undefined) return new Client(accessOf(file, 'admin'));
+  const addresses = (): Access[] => (readAccessFile(file) === undefined ? [] : [accessOf(file, 'admin')]);
+  return new Client(accessOf(file, 'admin'), { ms: patienceMs, addresses, onAway, onBack });
 }
 
 /** A worker over HTTP at that controller. */

@@ -1,4 +1,5 @@
 /** Events as they happen, over connections that come and go. */
+import { DroverError, type ErrorCode } from '../model/errors.ts';
 import type { EventView } from '../protocol/views.ts';
 import { apiPath } from './paths.ts';
 import { pause } from './pause.ts';
@@ -15,6 +16,7 @@ export interface EventStreamOptions {
 /** A controller that has nothing to tell says so every ten seconds. */
 const silenceMsMax = 30_000;
 const reconnectMs = 250;
+const busy: readonly ErrorCode[] = ['too-many-streams', 'too-many-requests'];
 
 /**
  * Without an end, unless `signal` ends it. A connection that breaks is made anew, and goes on behind the last event: none
@@ -23,6 +25,7 @@ const reconnectMs = 250;
 export async function* eventStream(transport: Transport, options: EventStreamOptions): AsyncGenerator<EventView, void> {
   const { where, after = 'now', signal } = options;
   let cursor = String(after);
+  let hasBegun = false;
   while (!signal?.aborted) {
     const call = new AbortController();
     const abort = (): void => call.abort();
@@ -30,12 +33,15 @@ export async function* eventStream(transport: Transport, options: EventStreamOpt
     const watchdog = new Watchdog(abort);
     try {
       const body = await transport.stream(apiPath('events/stream', { where, after: cursor }), call.signal);
+      hasBegun = true;
       for await (const { id, data } of messagesOf(broken(body), () => watchdog.heard())) {
         cursor = id ?? cursor;
         if (data !== undefined) yield JSON.parse(data) as EventView;
       }
     } catch (error) {
-      if (!call.signal.aborted) throw error;
+      // One that was let in before, and finds no room any more, waits for it.
+      const isBusy = hasBegun && error instanceof DroverError && busy.includes(error.code);
+      if (!call.signal.aborted && !isBusy) throw error;
     } finally {
       watchdog.stop();
       signal?.removeEventListener('abort', abort);

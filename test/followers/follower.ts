@@ -5,20 +5,18 @@ import { clientOf } from './access.ts';
 const [access = '', task = '', count = '1'] = process.argv.slice(2);
 const delaysMs: number[] = [];
 
-/** The last whole line of a piece says when it was printed. */
+/** The first line of a piece says when it was printed: it has waited for the longest time. */
 function delayOf(piece: Uint8Array): number | undefined {
-  const text = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
-  const end = text.lastIndexOf('\n');
-  const begin = text.lastIndexOf('\n', end - 1) + 1;
-  const time = Number.parseInt(text.toString('latin1', begin, Math.min(end, begin + 20)), 10);
-  return end > 0 && begin > 0 && Number.isFinite(time) ? Date.now() - time : undefined;
+  const time = Number.parseInt(Buffer.from(piece.subarray(0, 20)).toString('latin1'), 10);
+  return time > 1e12 ? Date.now() - time : undefined;
 }
 
 async function follow(): Promise<{ readonly bytes: number; readonly digest: string }> {
   const hash = createHash('sha256');
   let bytes = 0;
   for await (const piece of clientOf(access).output(task, { stream: 'stdout', follow: true })) {
-    const delay = delayOf(piece);
+    // The first piece is what was written before it followed.
+    const delay = bytes === 0 ? undefined : delayOf(piece);
     if (delay !== undefined) delaysMs.push(delay);
     bytes += piece.length;
     hash.update(piece);

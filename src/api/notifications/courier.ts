@@ -8,7 +8,6 @@
  */
 import type { Tried } from '../../controller/notices.ts';
 import type { ControllerShell } from '../../controller/shell.ts';
-import { DroverError } from '../../model/errors.ts';
 import { webhookLimits as limits } from '../../model/limits.ts';
 import type { Log, Webhooks } from '../../platform/env.ts';
 import type { NoticeRow } from '../../store/notice-row.ts';
@@ -65,15 +64,14 @@ export class Courier {
   }
 
   #begin(row: NoticeRow): void {
-    const call = this.#tell(row)
-      .catch((error: unknown) => {
-        if (error instanceof DroverError && error.code === 'controller-stopping') return;
-        this.#options.log.error({ err: error, notice: row.id }, 'a notice could not be told');
-      })
-      .finally(() => {
+    const call = this.#tell(row).then(
+      () => {
         this.#calls.delete(row.id);
         this.wake();
-      });
+      },
+      // It stays among the calls: the controller itself is in trouble, and the next one tries again.
+      (error: unknown) => this.#options.log.error({ err: error, notice: row.id }, 'a notice could not be told'),
+    );
     this.#calls.set(row.id, call);
   }
 

@@ -10,13 +10,14 @@ export interface Notifications {
 /** Resolves when what happened while no controller was there is noted. */
 export async function startNotifications(options: CourierOptions): Promise<Notifications> {
   const courier = new Courier(options);
-  const watch = new NoticeWatch(options.shell, () => courier.wake());
+  // What was not noted is found by the next controller, from the cursor on.
+  const onError = (error: unknown): void => options.log.error({ err: error }, 'a notification could not be noted');
+  const watch = new NoticeWatch(options.shell, () => courier.wake(), onError);
   await watch.start();
   courier.wake();
   return {
     close: async () => {
-      await watch.settled();
-      watch.stop();
+      await watch.stop().catch(onError);
       await courier.close();
     },
   };

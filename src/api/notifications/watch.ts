@@ -9,7 +9,6 @@ import type { NewNotice } from '../../controller/notices.ts';
 import { shareOf } from '../../controller/notices.ts';
 import type { Committed, ControllerShell } from '../../controller/shell.ts';
 import type { Change } from '../../core/change.ts';
-import { DroverError } from '../../model/errors.ts';
 import type { WorkflowId } from '../../model/ids.ts';
 import { queryLimits, webhookLimits } from '../../model/limits.ts';
 import { isEndedWorkflow, type WorkflowState } from '../../model/states.ts';
@@ -31,29 +30,41 @@ const knownMax = 1_000;
 export class NoticeWatch {
   readonly #shell: ControllerShell;
   readonly #onNoted: () => void;
+  readonly #onError: (error: unknown) => void;
   readonly #known = new Map<WorkflowId, readonly Notification[]>();
   #candidates = new Map<WorkflowId, Candidate>();
   /** Of the last change that was looked at. */
   #seen: number;
   #stop: () => void = () => {};
   #work: Promise<void> | undefined;
+  #hasFailed = false;
 
-  constructor(shell: ControllerShell, onNoted: () => void) {
+  constructor(shell: ControllerShell, onNoted: () => void, onError: (error: unknown) => void) {
     this.#shell = shell;
     this.#onNoted = onNoted;
+    this.#onError = onError;
     this.#seen = shell.controller.notices.cursor;
   }
 
   /** Resolves when all that had happened before is noted. */
   async start(): Promise<void> {
-    this.#stop = this.#shell.follow((committed) => this.#take(committed));
-    for (let after = this.#seen; ; await breath()) {
-      const entries = await this.#shell.store.history(after, queryLimits.changesAtOnce);
-      for (const { change } of entries) this.#consider(change);
-      after = entries.at(-1)?.seq ?? after;
-      if (entries.length < queryLimits.changesAtOnce) break;
+    for (;;) {
+      const entries = await this.#shell.store.history(this.#seen, queryLimits.changesAtOnce);
+      await this.#shell.read(() => {
+        for (const { change } of entries) this.#consider(change);
+      });
+      this.#seen = entries.at(-1)?.seq ?? this.#seen;
+      if (entries.length === 0 && (await this.#shell.read(() => this.#follow()))) break;
+      await breath();
     }
     await this.settled();
+  }
+
+  /** Where the history ends now; false if there is more of it to look through. */
+  #follow(): boolean {
+    if (this.#shell.controller.sessions.version > this.#seen) return false;
+    this.#stop = this.#shell.follow((committed) => this.#take(committed));
+    return true;
   }
 
   /** Resolves when all that has happened is noted. */
@@ -62,15 +73,22 @@ export class NoticeWatch {
     while (this.#work !== undefined) await this.#work;
   }
 
-  stop(): void {
+  /** What was looked at need not be looked at again: by a store that is opened for each run, that would be most of its start. */
+  async stop(): Promise<void> {
+    await this.settled();
     this.#stop();
+    if (this.#isBehind(0)) await this.#shell.request({ type: 'note', notices: [], cursor: this.#seen });
+  }
+
+  /** What could not be noted is looked for again: the cursor stays before it. */
+  #isBehind(changes: number): boolean {
+    return !this.#hasFailed && this.#seen - this.#shell.controller.notices.cursor > changes;
   }
 
   #take({ first, changes }: Committed): void {
     for (const change of changes) this.#consider(change);
     this.#seen = first + changes.length - 1;
-    const isFar = this.#seen - this.#shell.controller.notices.cursor > webhookLimits.cursorChanges;
-    if (this.#candidates.size > 0 || isFar) this.#begin();
+    if (this.#candidates.size > 0 || this.#isBehind(webhookLimits.cursorChanges)) this.#begin();
   }
 
   #consider(change: Change): void {
@@ -86,27 +104,26 @@ export class NoticeWatch {
   }
 
   #begin(): void {
-    this.#work ??= this.#note().finally(() => {
-      this.#work = undefined;
-      if (this.#candidates.size > 0) this.#begin();
-    });
+    this.#work ??= this.#note()
+      .catch((error: unknown) => {
+        this.#hasFailed = true;
+        this.#onError(error);
+      })
+      .finally(() => {
+        this.#work = undefined;
+        if (this.#candidates.size > 0) this.#begin();
+      });
   }
 
   async #note(): Promise<void> {
-    try {
-      const candidates = this.#candidates;
-      const cursor = this.#seen;
-      this.#candidates = new Map();
-      const notices: NewNotice[] = [];
-      for (const [workflow, candidate] of candidates) notices.push(...(await this.#noticesOf(workflow, candidate)));
-      const isFar = cursor - this.#shell.controller.notices.cursor > webhookLimits.cursorChanges;
-      if (notices.length === 0 && !isFar) return;
-      await this.#shell.request({ type: 'note', notices, cursor });
-      this.#onNoted();
-    } catch (error) {
-      // The next controller looks from the cursor on.
-      if (!(error instanceof DroverError && error.code === 'controller-stopping')) throw error;
-    }
+    const candidates = this.#candidates;
+    const cursor = this.#hasFailed ? 0 : this.#seen;
+    this.#candidates = new Map();
+    const notices: NewNotice[] = [];
+    for (const [workflow, candidate] of candidates) notices.push(...(await this.#noticesOf(workflow, candidate)));
+    if (notices.length === 0 && !this.#isBehind(webhookLimits.cursorChanges)) return;
+    await this.#shell.request({ type: 'note', notices, cursor });
+    this.#onNoted();
   }
 
   async #noticesOf(workflow: WorkflowId, { run, end }: Candidate): Promise<NewNotice[]> {
