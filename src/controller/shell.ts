@@ -7,6 +7,7 @@
  * 4. While workers have work to spare their messages wait for `turnPauseMs`, or until half of it may have ended; nothing
  *    else waits.
  */
+import type { AttemptRow } from '../core/attempt/record.ts';
 import type { Change } from '../core/change.ts';
 import type { Cluster } from '../core/cluster.ts';
 import { DroverError } from '../model/errors.ts';
@@ -43,6 +44,8 @@ export interface Committed {
   readonly first: number;
   readonly at: number;
   readonly changes: readonly Change[];
+  /** All attempts that these name. */
+  readonly attempts: readonly AttemptRow[];
 }
 
 interface Waiting {
@@ -245,9 +248,9 @@ export class ControllerShell {
     if (this.#inputs.length > 0) this.#wakeLater();
   }
 
-  #tellOf({ at, changes }: StepResult): void {
+  #tellOf({ at, changes, rows: { attempts } }: StepResult): void {
     const first = this.controller.sessions.version - changes.length + 1;
-    for (const follower of this.#followers) follower({ first, at, changes });
+    for (const follower of this.#followers) follower({ first, at, changes, attempts });
     for (const watcher of this.#watchers) watcher();
   }
 

@@ -22,38 +22,43 @@ export interface Selected {
   readonly attempts: AttemptsById;
 }
 
-/** The cheap test first: most filters name a type, and then nothing is looked up for the others. */
+/**
+ * The cheap test first: most filters name a type, and then nothing is looked up for the others. What is looked at of the
+ * cluster never changes, so nobody waits for a turn to end. `known`: attempts that are at hand.
+ */
 export async function select(
   shell: ControllerShell,
   tests: EventTests,
   entries: readonly HistoryEntry[],
+  known?: AttemptsById,
 ): Promise<Selected> {
+  const { cluster } = shell.controller;
   const ofType = tests.filter(([, field]) => field === 'type');
   const others = tests.filter(([, field]) => field !== 'type');
-  const candidates = entries.filter(({ change }) => ofType.every(([test]) => test(change.type)));
-  const attempts = await attemptsOf(shell, candidates);
+  const candidates =
+    ofType.length === 0 ? entries : entries.filter(({ change }) => ofType.every(([test]) => test(change.type)));
+  const attempts = await attemptsOf(shell, candidates, known);
   if (others.length === 0) return { passing: candidates, attempts };
-  const passing = await shell.read((cluster) =>
-    candidates.filter((entry) => others.every(([test, field]) => test(fieldOf(cluster, entry, attempts, field)))),
-  );
-  return { passing, attempts };
+  const passes = (entry: HistoryEntry): boolean =>
+    others.every(([test, field]) => test(fieldOf(cluster, entry, attempts, field)));
+  return { passing: candidates.filter(passes), attempts };
 }
 
-/** From memory as long as they are live, else from the store. */
-async function attemptsOf(shell: ControllerShell, entries: readonly HistoryEntry[]): Promise<AttemptsById> {
-  const found: Map<number, NonNullable<ReturnType<AttemptsById['get']>>> = new Map();
+/** From memory as far as they are there, else from the store. */
+async function attemptsOf(
+  shell: ControllerShell,
+  entries: readonly HistoryEntry[],
+  known: AttemptsById | undefined,
+): Promise<AttemptsById> {
+  const { attempts: live } = shell.controller.cluster;
   const others = new Set<AttemptId>();
-  await shell.read((cluster) => {
-    for (const { change } of entries) {
-      const id = attemptIn(change);
-      const record = id && cluster.attempts.get(id);
-      if (record !== undefined) found.set(record.id, record);
-      else if (id !== undefined) others.add(id);
-    }
-  });
-  if (others.size === 0) return found;
-  for (const row of await shell.store.attempts([...others])) if (row !== undefined) found.set(row.id, row);
-  return found;
+  for (const { change } of entries) {
+    const id = attemptIn(change);
+    if (id !== undefined && known?.get(id) === undefined && !live.has(id)) others.add(id);
+  }
+  const rows = others.size === 0 ? [] : await shell.store.attempts([...others]);
+  const stored = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])));
+  return { get: (id) => known?.get(id) ?? stored.get(id) ?? live.get(id) };
 }
 
 function attemptIn(change: Change): AttemptId | undefined {

@@ -94,14 +94,12 @@ export class EventStreams {
   }
 
   async #texts(tests: EventTests, entries: Parameters<typeof select>[2]): Promise<EventText[]> {
-    const { passing, attempts } = await select(this.#shell, tests, entries);
-    if (passing.length === 0) return [];
-    return this.#shell.read((cluster) =>
-      passing.map((entry) => ({
-        seq: entry.seq,
-        text: this.#tail.text(entry.change, () => JSON.stringify(renderEvent(cluster, entry, attempts))),
-      })),
-    );
+    const { cluster } = this.#shell.controller;
+    const { passing, attempts } = await select(this.#shell, tests, entries, this.#tail.attempts);
+    return passing.map((entry) => ({
+      seq: entry.seq,
+      text: this.#tail.text(entry.change, () => JSON.stringify(renderEvent(cluster, entry, attempts))),
+    }));
   }
 }
 

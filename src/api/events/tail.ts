@@ -1,20 +1,25 @@
 /**
  * The last changes of the history, in memory, for streams that keep up with them.
  *
- * Owns: these changes, as they were committed, and their texts, once somebody wanted them.
+ * Owns: these changes, as they were committed, the attempts that they name, and their texts, once somebody wanted them.
  * 1. It holds changes without a gap, up to the last one that is durable, and nothing while nobody reads.
  * 2. It holds about `tailChangesMax` of them. Who wants older ones is told to read the store.
  */
 import type { Committed, ControllerShell } from '../../controller/shell.ts';
+import type { AttemptRow } from '../../core/attempt/record.ts';
 import type { Change } from '../../core/change.ts';
+import type { AttemptId } from '../../model/ids.ts';
 import { eventStreamLimits } from '../../model/limits.ts';
 import type { HistoryEntry } from '../../store/store.ts';
+import type { AttemptsById } from './view.ts';
 
 export class EventTail {
   readonly #shell: ControllerShell;
   readonly #readers = new Set<() => void>();
   readonly #texts = new WeakMap<Change, string>();
   #turns: Committed[] = [];
+  /** Those that the changes name. */
+  readonly #attempts = new Map<AttemptId, AttemptRow>();
   /** Of the changes that are held; a submission counts by its tasks. */
   #weight = 0;
   #stop: (() => void) | undefined;
@@ -33,6 +38,7 @@ export class EventTail {
       this.#stop?.();
       this.#stop = undefined;
       this.#turns = [];
+      this.#attempts.clear();
       this.#weight = 0;
     };
   }
@@ -52,6 +58,10 @@ export class EventTail {
     return entries;
   }
 
+  get attempts(): AttemptsById {
+    return this.#attempts;
+  }
+
   /** A change is rendered once, however many read of it. */
   text(change: Change, render: () => string): string {
     const known = this.#texts.get(change);
@@ -63,13 +73,19 @@ export class EventTail {
 
   #take(committed: Committed): void {
     this.#turns.push(committed);
+    for (const row of committed.attempts) this.#attempts.set(row.id, row);
     this.#weight += weightOf(committed);
     let dropped = 0;
     while (this.#weight > eventStreamLimits.tailChangesMax && dropped < this.#turns.length) {
-      this.#weight -= weightOf(this.#turns[dropped++] as Committed);
+      this.#drop(this.#turns[dropped++] as Committed);
     }
     if (dropped > 0) this.#turns.splice(0, dropped);
     for (const onNews of this.#readers) onNews();
+  }
+
+  #drop(turn: Committed): void {
+    this.#weight -= weightOf(turn);
+    for (const row of turn.attempts) if (this.#attempts.get(row.id) === row) this.#attempts.delete(row.id);
   }
 
   /** The last turn that begins at that number or before it. */

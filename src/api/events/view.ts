@@ -5,14 +5,24 @@
 import type { AttemptRow } from '../../core/attempt/record.ts';
 import type { Change, Range } from '../../core/change.ts';
 import type { Cluster } from '../../core/cluster.ts';
-import { printAttempt, printTask, printWorker, printWorkflow, type TaskId, type WorkerId } from '../../model/ids.ts';
+import {
+  type AttemptId,
+  printAttempt,
+  printTask,
+  printWorker,
+  printWorkflow,
+  type TaskId,
+  type WorkerId,
+} from '../../model/ids.ts';
 import type { EventView } from '../../protocol/views.ts';
 import type { HistoryEntry } from '../../store/store.ts';
 
 const eventVersion = 1;
 
 /** A change names an attempt by its id alone; readers know it by its task and number. */
-export type AttemptsById = ReadonlyMap<number, Pick<AttemptRow, 'task' | 'number' | 'worker'>>;
+export interface AttemptsById {
+  get(id: AttemptId): Pick<AttemptRow, 'task' | 'number' | 'worker'> | undefined;
+}
 
 export function renderEvent(cluster: Cluster, { seq, at, change }: HistoryEntry, attempts: AttemptsById): EventView {
   const about = fieldsOf(cluster, change, attempts);

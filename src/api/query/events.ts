@@ -59,7 +59,8 @@ async function read(
     const entries = await shell.store.history(reached, queryLimits.changesAtOnce);
     const { passing, attempts } = await select(shell, tests, entries);
     const wanted = passing.slice(0, limit - events.length);
-    events.push(...(await shell.read((cluster) => wanted.map((entry) => renderEvent(cluster, entry, attempts)))));
+    const { cluster } = shell.controller;
+    events.push(...wanted.map((entry) => renderEvent(cluster, entry, attempts)));
     // A page that is full ends with its last event: what comes behind that was not looked at.
     if (events.length === limit) return { events, reached: events.at(-1)?.seq ?? reached };
     reached = entries.at(-1)?.seq ?? reached;
