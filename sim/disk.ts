@@ -91,6 +91,7 @@ export class Disk {
       history: (after, limit) => store.history(after, limit),
       tokens: () => store.tokens(),
       answers: () => store.answers(),
+      notices: () => store.notices(),
       workflowsNamed: (name) => store.workflowsNamed(name),
     };
   }

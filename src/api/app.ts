@@ -4,10 +4,11 @@ import { Type, type TypeBoxTypeProvider, TypeBoxValidatorCompiler } from '@fasti
 import { type FastifyServerFactory, fastify } from 'fastify';
 import type { ControllerShell } from '../controller/shell.ts';
 import { steeringBodyBytesMax } from '../model/limits.ts';
-import type { LoopMeter } from '../platform/env.ts';
+import type { CompilePattern, LoopMeter } from '../platform/env.ts';
 import './fastify.ts';
 import type { Attendance } from './attendance.ts';
 import { answerBroken, asDroverError, bodyOf } from './errors.ts';
+import type { EventStreams } from './events/streams.ts';
 import type { Gate, Identity } from './gate.ts';
 import { mediaConstraint } from './media.ts';
 import { refusalOf } from './validation.ts';
@@ -25,6 +26,9 @@ export interface ApiOptions {
   readonly version: string;
   /** Its limits, and TLS off loopback: who makes it knows how. */
   readonly createServer?: FastifyServerFactory;
+  readonly compilePattern: CompilePattern;
+  /** Where links have streams as well; one of its own else. */
+  readonly streams?: EventStreams;
   readonly attendance: Attendance;
   readonly loopMeter?: LoopMeter | undefined;
   /** A client asked the controller to end; called after the answer is out. Absent where it ends with its command. */

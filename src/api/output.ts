@@ -1,4 +1,5 @@
 /** Output of attempts: from the packed files once the controller has it, from the worker as long as it does not. */
+import type { LiveOutput } from '../controller/messages.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import type { AttemptId } from '../model/ids.ts';
 import { outputChunkBytesMax, outputReadBytesMax } from '../model/limits.ts';
@@ -50,45 +51,41 @@ export async function storedOutput(
   return { bytes, nextAfter, read };
 }
 
-/** Waits up to `until` for bytes beyond the offset, or for the end. */
-export async function readOutput(
-  shell: ControllerShell,
-  attempt: AttemptId,
-  stream: OutputStream,
-  offset: number,
-  until: number,
-): Promise<OutputRead> {
-  for (;;) {
-    const answer = await readOnce(shell, attempt, stream, offset);
-    const isNews = answer.nextOffset > offset || answer.isComplete;
-    if (isNews || shell.now() >= until) return answer;
-    await shell.changed(Math.min(until, shell.now() + followMs));
-  }
+/** Which bytes are meant. */
+export interface OutputPlace {
+  readonly attempt: AttemptId;
+  readonly stream: OutputStream;
+  readonly offset: number;
 }
 
-/** How often a worker is asked for news of a stream that is followed. */
-const followMs = 100;
-
-async function readOnce(
+/** What is there now beyond the offset: from the worker as long as that has it, else from the store. */
+export async function readOutput(
   shell: ControllerShell,
-  attempt: AttemptId,
-  stream: OutputStream,
-  offset: number,
+  { attempt, stream, offset }: OutputPlace,
+  limit: number = outputReadBytesMax,
 ): Promise<OutputRead> {
-  const request = { type: 'read-output', attempt, stream, offset, limit: outputChunkBytesMax } as const;
-  const reply = await shell.request(request);
-  if (reply.type === 'output' && reply.live !== undefined) {
-    const { data } = reply.live;
-    return { data, nextOffset: offset + data.length, isComplete: false };
-  }
+  const live = await readLive(shell, { attempt, stream, offset }, Math.min(limit, outputChunkBytesMax));
+  if (live !== undefined) return { data: live.data, nextOffset: offset + live.data.length, isComplete: false };
   const isLive = await shell.read((cluster) => {
     const record = cluster.attempts.get(attempt);
     return (record !== undefined && record.state !== 'ended') || shell.controller.sessions.pulls.isPulling(attempt);
   });
   const output = await storedOutput(shell, attempt, stream);
-  const data = await output.read(offset, outputReadBytesMax);
+  const data = await output.read(offset, limit);
   // A stretch that will not come any more is left out, and the reader sees by how much the offset jumps.
   const gapEnd = !isLive && data.length === 0 ? output.nextAfter(offset) : undefined;
   const nextOffset = gapEnd ?? offset + data.length;
   return { data, nextOffset, isComplete: !isLive && nextOffset >= output.bytes };
+}
+
+/** Where a stream ends now. */
+export async function outputLength(shell: ControllerShell, attempt: AttemptId, stream: OutputStream): Promise<number> {
+  const live = await readLive(shell, { attempt, stream, offset: 0 }, 0);
+  return live?.bytes ?? (await storedOutput(shell, attempt, stream)).bytes;
+}
+
+/** `undefined` when its worker is not there, or has handed it over. */
+async function readLive(shell: ControllerShell, place: OutputPlace, limit: number): Promise<LiveOutput | undefined> {
+  const reply = await shell.request({ type: 'read-output', ...place, limit });
+  return reply.type === 'output' ? reply.live : undefined;
 }

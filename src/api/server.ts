@@ -7,17 +7,21 @@ import { Comparer } from './comparison.ts';
 import { Definitions } from './definitions.ts';
 import { tagReads } from './entity-tags.ts';
 import { asDroverError, bodyOf } from './errors.ts';
+import { EventStreams } from './events/streams.ts';
 import { registerIdempotency } from './idempotency.ts';
 import { parseJsonBody } from './json-body.ts';
 import { registerBulkRoutes } from './routes/bulk.ts';
 import { registerContinuationRoutes } from './routes/continuations.ts';
 import { registerDefinitionRoutes } from './routes/definitions.ts';
 import { registerDocumentation } from './routes/documentation.ts';
+import { registerEventStreams } from './routes/event-streams.ts';
 import { registerExecutionInfoRoutes } from './routes/execution-info.ts';
 import { registerHttpWorkerRoutes } from './routes/http-workers.ts';
 import { registerLimitRoutes } from './routes/limits.ts';
 import { registerListRoutes } from './routes/lists.ts';
 import { registerNdjsonRoutes } from './routes/ndjson.ts';
+import { registerNotificationRoutes } from './routes/notifications.ts';
+import { registerOutputSearch } from './routes/output-search.ts';
 import { registerResourceRoutes } from './routes/resources.ts';
 import { registerServerRoutes } from './routes/server.ts';
 import { registerTaskChangeRoutes } from './routes/task-changes.ts';
@@ -27,11 +31,13 @@ import { registerWorkflowRoutes } from './routes/workflows.ts';
 
 export function createApi(options: ApiOptions): App {
   const app = makeApp(options.createServer);
+  const { shell, gate, streams = new EventStreams(shell) } = options;
+  app.addHook('preClose', async () => streams.closeAll());
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, body: Buffer) =>
     parseJsonBody(body),
   );
   registerAccess(app, options);
-  registerIdempotency(app, options.gate.secrets);
+  registerIdempotency(app, gate.secrets);
   app.setNotFoundHandler(async (request, reply) => {
     const error = new DroverError('bad-input', `there is no ${request.method} ${request.url}`);
     return reply.code(404).send(bodyOf(error));
@@ -44,24 +50,27 @@ export function createApi(options: ApiOptions): App {
     if (typeof retryAfterMs === 'number') reply.header('retry-after', Math.ceil(retryAfterMs / 1_000));
     return reply.code(known.status).send(bodyOf(known));
   });
-  tagReads(app, options.gate.secrets.digest);
+  tagReads(app, gate.secrets.digest);
   registerDocumentation(app, options.version);
   registerServerRoutes(app, options);
-  const comparer = new Comparer(options.shell, options.gate.secrets.digest);
+  const comparer = new Comparer(shell, gate.secrets.digest);
   registerWorkflowRoutes(app, options, comparer);
   registerDefinitionRoutes(app, new Definitions(options.shell, comparer, options.gate.secrets.digest));
+  registerNotificationRoutes(app, options);
   registerTaskRoutes(app, options);
   registerNdjsonRoutes(app, options, comparer);
   registerListRoutes(app, options);
+  registerEventStreams(app, options, streams);
+  registerOutputSearch(app, options);
   registerBulkRoutes(app, options);
   registerResourceRoutes(app, options);
   registerLimitRoutes(app, options);
   registerTokenRoutes(app, options);
-  const specs = new SpecCache(options.shell.store);
-  registerHttpWorkerRoutes(app, options.shell, specs);
-  registerTaskChangeRoutes(app, options.shell, specs);
-  registerExecutionInfoRoutes(app, options.shell);
-  registerContinuationRoutes(app, options.shell);
+  const specs = new SpecCache(shell.store);
+  registerHttpWorkerRoutes(app, shell, specs);
+  registerTaskChangeRoutes(app, shell, specs);
+  registerExecutionInfoRoutes(app, shell);
+  registerContinuationRoutes(app, shell);
   return app;
 }
 

@@ -1,11 +1,12 @@
 /** The commands, their options and their help. */
 import { type Command, Option } from 'commander';
-import { priorityMax } from '../model/limits.ts';
+import { priorityMax, searchLimits } from '../model/limits.ts';
 import type { LogOptions } from './commands/logs.ts';
 import type { ListOptions } from './commands/ls.ts';
 import type { ResumeOptions } from './commands/resume.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { ShowOptions } from './commands/show.ts';
+import type { WatchOptions } from './commands/watch.ts';
 import type { CommonOptions } from './context.ts';
 import {
   cancelHelp,
@@ -13,6 +14,7 @@ import {
   holdHelp,
   logsHelp,
   lsHelp,
+  notifyHelp,
   priorityHelp,
   programHelp,
   releaseHelp,
@@ -20,13 +22,18 @@ import {
   runHelp,
   schemaHelp,
   showHelp,
+  watchHelp,
 } from './help.ts';
 import { isFlow } from './inputs/flow-names.ts';
 import type { ManyOptions } from './many.ts';
+import { addLocalNotifications, addOccasions, addWebhooks } from './notify.ts';
 import {
   addInputs,
+  bellOption,
   bulkDryRunOption,
+  cursor,
   dirOption,
+  filled,
   type Given,
   integer,
   jsonOption,
@@ -48,6 +55,7 @@ export function defineCommands(program: Command, given: Given, perform: Perform)
   defineLs(program, given, perform);
   defineShow(program, given, perform);
   defineLogs(program, given, perform);
+  defineWatch(program, given, perform);
   defineCancel(program, given, perform);
   defineClose(program, given, perform);
   program
@@ -67,12 +75,12 @@ function defineRun(program: Command, { env, sources }: Given, perform: Perform):
     .summary('run the commands of a file, or one for each of many values')
     .description("Runs each line of FILE ('-': stdin), or 'cmd {}' for each value, as a task.")
     .addOption(slotsOption(env));
-  addInputs(command)
+  addLocalNotifications(addWebhooks(addInputs(command)))
     .option('--server', 'only join a controller that is running: with none, run nothing')
     .addOption(quietOption())
     .addOption(jsonOption('progress and summary as JSON, an object a line'))
     .addOption(dirOption(env))
-    .addHelpText('after', runHelp)
+    .addHelpText('after', runHelp + notifyHelp)
     .action((words: string[], given: Omit<RunOptions, 'sources'>) =>
       perform(async (context) => {
         const options = { ...given, sources };
@@ -84,7 +92,7 @@ function defineRun(program: Command, { env, sources }: Given, perform: Perform):
 }
 
 function defineResume(program: Command, { env }: Given, perform: Perform): void {
-  program
+  const command = program
     .command('resume')
     .summary('go on with a workflow that was interrupted or has failed')
     .description('Runs what an interruption left and repeats what failed; what is done stays done.')
@@ -92,7 +100,8 @@ function defineResume(program: Command, { env }: Given, perform: Perform): void 
     .addOption(new Option('--hot', 'take over what still runs of the last run (default)').conflicts('cold'))
     .addOption(new Option('--cold', 'wait first until nothing of the last run is left'))
     .option('--kill', 'with --cold: end what is left of it now')
-    .addOption(slotsOption(env))
+    .addOption(slotsOption(env));
+  addLocalNotifications(addOccasions(command))
     .addOption(quietOption())
     .addOption(jsonOption('progress and summary as JSON, an object a line'))
     .addOption(dirOption(env))
@@ -138,16 +147,41 @@ function defineShow(program: Command, { env }: Given, perform: Perform): void {
 function defineLogs(program: Command, { env }: Given, perform: Perform): void {
   program
     .command('logs')
-    .summary('print what a task wrote')
-    .description('Prints what a task wrote to stdout, byte for byte.')
-    .argument('<task>', 'a task, or one of its attempts')
-    .option('-f, --follow', 'go on until the attempt has ended')
-    .option('--stderr', 'what it wrote to stderr instead')
+    .summary('print what tasks wrote, follow it, or search it')
+    .description('Prints what a task wrote to stdout, byte for byte; of many tasks, line by line with their names.')
+    .argument('[id...]', 'tasks, attempts of tasks, or workflows')
+    .addOption(whereOption('of all tasks that match'))
+    .option('--failed', 'only of tasks that failed')
+    .option('-f, --follow', 'go on until the end, as it comes')
+    .option('--stderr', 'what they wrote to stderr instead')
+    .option('--both', 'what they wrote to either')
+    .option('--tail <n>', 'only the last lines of each', integer(0))
+    .option('--grep <regex>', 'only lines that match', filled)
+    .option('-i, --ignore-case', 'with --grep: capitals are as good as others')
+    .option('-C, --context <n>', 'with --grep: so many lines around each', integer(0, searchLimits.contextMax))
     .option('--attempt <n>', 'of this attempt (default: the last)', integer(1))
     .addOption(dirOption(env))
     .addHelpText('after', logsHelp)
-    .action((task: string, options: LogOptions) =>
-      perform(async (context) => (await import('./commands/logs.ts')).logs(context, task, options)),
+    .action((ids: string[], options: LogOptions) =>
+      perform(async (context) => (await import('./commands/logs.ts')).logs(context, ids, options)),
+    );
+}
+
+function defineWatch(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('watch')
+    .summary('print what happens, as it happens')
+    .description('Prints what happens at a running controller, a line an event. With a workflow: until it has ended.')
+    .argument('[id]', 'only of this workflow or task')
+    .addOption(whereOption('only events that match'))
+    .option('--after <cursor>', 'begin behind this event; 0: with the first one ever (default: now)', cursor)
+    .option('--all', 'steps in between, too, such as attempts that are recorded')
+    .addOption(bellOption())
+    .addOption(jsonOption('an event a line, as JSON'))
+    .addOption(dirOption(env))
+    .addHelpText('after', watchHelp)
+    .action((id: string | undefined, options: WatchOptions) =>
+      perform(async (context) => (await import('./commands/watch.ts')).watchEvents(context, id, options)),
     );
 }
 

@@ -77,6 +77,14 @@ export class MemoryEnvironment implements CliEnv {
     return lanes.map((lane) => (lane >>> 0).toString(16).padStart(8, '0')).join('');
   }
 
+  /** What was run by the shell, with its variables. */
+  readonly shellRuns: (readonly [line: string, variables: Readonly<Record<string, string>>])[] = [];
+
+  async runShell(line: string, variables: Readonly<Record<string, string>>): Promise<number> {
+    this.shellRuns.push([line, variables]);
+    return line === 'false' ? 1 : 0;
+  }
+
   staySmall(): void {}
 
   onSignal(listener: (signal: StopSignal) => void): () => void {

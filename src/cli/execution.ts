@@ -14,11 +14,12 @@ import type { Summary } from './display/summary.ts';
 import { amount } from './display/text.ts';
 import type { CliEnv } from './environment.ts';
 import { Interrupted, Interrupts, type Urgency } from './interrupts.ts';
+import { LocalNotifier, type NotifyOptions } from './notify.ts';
 import { type Reporter, reporterFor, type Voice } from './reporter.ts';
 import type { Session, SessionOptions } from './session.ts';
 import { watch } from './watch.ts';
 
-export interface ExecutionOptions extends CommonOptions {
+export interface ExecutionOptions extends CommonOptions, NotifyOptions {
   readonly slots?: number;
   readonly quiet?: boolean;
 }
@@ -45,7 +46,7 @@ export async function execute(
     const opening = context.programs.openSession({ slots: options.slots ?? env.cores, patience, ...sessionOptions });
     const session = await interrupts.unlessForced(opening);
     try {
-      return await new Execution(env, voiceOf(options), session, reporter, interrupts).run(options, begin);
+      return await new Execution(env, options, session, reporter, interrupts).run(options, begin);
     } finally {
       await session.close();
     }
@@ -69,14 +70,16 @@ export const voiceOf = ({ json, quiet }: ExecutionOptions): Voice => (json ? 'js
 class Execution {
   private readonly env: CliEnv;
   private readonly voice: Voice;
+  private readonly notifier: LocalNotifier;
   private readonly session: Session;
   private readonly client: Client;
   private readonly reporter: Reporter;
   private readonly interrupts: Interrupts;
 
-  constructor(env: CliEnv, voice: Voice, session: Session, reporter: Reporter, interrupts: Interrupts) {
+  constructor(env: CliEnv, options: ExecutionOptions, session: Session, reporter: Reporter, interrupts: Interrupts) {
     this.env = env;
-    this.voice = voice;
+    this.voice = voiceOf(options);
+    this.notifier = new LocalNotifier(env, options);
     this.session = session;
     this.client = session.client;
     this.reporter = reporter;
@@ -92,6 +95,7 @@ class Execution {
     const begun = await this.begin(begin);
     const view = await this.follow(begun.view);
     const code = await this.conclude({ ...begun, view });
+    await this.notifier.settled();
     if (!this.interrupts.isOrderedToEnd) await this.waitForOthers();
     return code;
   }
@@ -115,6 +119,7 @@ class Execution {
     const watching = watch(this.client, first, (view) => {
       latest = view;
       this.reporter.show(view);
+      this.notifier.look(view);
     });
     try {
       await Promise.race([watching, this.interrupts.forced]);

@@ -52,6 +52,11 @@ Examples:
   drover run 'render {} > out/{}.png' --skip-if-exists 'out/{}.png' ::: *.obj
 `;
 
+export const notifyHelp = `
+Notifications: --notify-url is told by the server, also when nobody waits any more; --notify-command and
+--bell by this command. A command finds $DROVER_EVENT, _WORKFLOW, _NAME, _STATE, _TOTAL, _DONE and _FAILED.
+`;
+
 export const resumeHelp = `
 A workflow has at most one run at a time: one that runs can't be resumed, and of two resumes one wins.
 While a halt still waits for tasks, --hot goes on at once and takes them over; --cold waits for their ends.
@@ -78,10 +83,31 @@ Examples:
 `;
 
 export const logsHelp = `
+Of several tasks each line begins with its task: 'w3.7 | line', for stderr 'w3.7 ! line'. They come in the
+order of the tasks or, with -f, as they are written. --grep searches on the controller what was kept of the
+last attempts, and prints 'w3.7:12 | line'; the expression is one of JavaScript. With --both, one task's
+streams go where it sent them.
+
+Exits 1 if output is lost or was never written, which is said on stderr, or if nothing matches.
+
 Examples:
   drover logs w3.7
   drover logs w3.7 --stderr -f
   drover logs 'w3.7#1'   of the first attempt, like --attempt 1
+  drover logs w3 -f      all of its tasks, as they write
+  drover logs w3 --failed --both --tail 20
+  drover logs --where 'workflow=w3&host=n1' --grep 'error|warning' -i -C 2
+`;
+
+export const watchHelp = `
+With --json each event has its number as seq: '--after SEQ' goes on behind it, with nothing missed and
+nothing twice, also after a restart of the controller. Filters are those of events: type, workflow, task,
+attempt, state, outcome, exit, worker, host, at. Ctrl-C ends it.
+
+Examples:
+  drover watch
+  drover watch w3 --where 'state=failed'
+  drover watch --json --after 0 --where 'type=attempt-ended&host=n1'
 `;
 
 export const cancelHelp = `

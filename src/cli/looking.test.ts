@@ -95,11 +95,6 @@ describe('logs', () => {
     expect(await Promise.all([following, code])).toEqual([0, 1]);
     expect(bench.env.stdout.text).toBe('out of hang 1');
   });
-
-  it('refuses a workflow', async () => {
-    expect(await bench.drover('logs', 'w1')).toBe(2);
-    expect(bench.env.stderr.text).toContain('name one of its tasks, for example w1.1');
-  });
 });
 
 describe('cancel', () => {

@@ -107,6 +107,9 @@ export type WorkerAction = (typeof workerActions)[number];
 export const quietOption = () => new Option('-q, --quiet', 'no progress and no result; a summary only of failures');
 export const jsonOption = (text: string) => new Option('--json', text);
 
+export const bellOption = () =>
+  new Option('--bell', 'ring the bell of the terminal, and notify the desktop, at the end');
+
 export const whereOption = (text: string) =>
   new Option('--where <filter>', `${text}, for example 'state=failed&exit=137'`).argParser(filled);
 export const bulkDryRunOption = () => new Option('--dry-run', 'with --where: only say how many');
@@ -187,3 +190,8 @@ export function pool(text: string, before: Readonly<Record<string, number>> = {}
 }
 
 export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];
+/** Of events: the number of one, or the word for none but those to come. */
+export function cursor(text: string): string {
+  if (text === 'now' || /^\d{1,15}$/.test(text)) return text;
+  throw new InvalidArgumentError("It is the number of an event, or 'now'.");
+}

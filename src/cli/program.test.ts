@@ -15,6 +15,7 @@ const commands = [
   'ls',
   'show',
   'logs',
+  'watch',
   'cancel',
   'submit',
   'wait',

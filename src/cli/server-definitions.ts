@@ -12,6 +12,7 @@ import type { ExecutionOptions } from './execution.ts';
 import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } from './help.ts';
 import { isFlow } from './inputs/flow-names.ts';
 import { defineLimits } from './limit-definitions.ts';
+import { addLocalNotifications, addOccasions, addWebhooks } from './notify.ts';
 import {
   addInputs,
   bulkDryRunOption,
@@ -51,7 +52,7 @@ function defineSubmit(program: Command, { env, sources }: Given, perform: Perfor
     .command('submit')
     .summary('hand tasks to a running server and go')
     .description("Submits each line of FILE ('-': stdin), or 'cmd {}' for each value, to a running controller.");
-  addInputs(command)
+  addWebhooks(addInputs(command))
     .option('--to <id>', 'add the tasks of a definition to an open workflow', filled)
     .addOption(jsonOption('the workflow as one JSON object'))
     .addOption(dirOption(env))
@@ -67,11 +68,12 @@ function defineSubmit(program: Command, { env, sources }: Given, perform: Perfor
 }
 
 function defineWait(program: Command, { env }: Given, perform: Perform): void {
-  program
+  const command = program
     .command('wait')
     .summary('wait for workflows to end')
     .description('Waits until all of the workflows have ended. Exits 0 if all are done, else 1.')
-    .argument('<id...>', 'workflows')
+    .argument('<id...>', 'workflows');
+  addLocalNotifications(addOccasions(command))
     .addOption(quietOption())
     .addOption(jsonOption('progress and summary as JSON, an object a line'))
     .addOption(dirOption(env))

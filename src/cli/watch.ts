@@ -1,11 +1,10 @@
-/** Follows a workflow to its end by asking for each news of it, at a bounded rate. */
+/** Follows a workflow to its end by asking for each news of it, at a bounded rate; of the end it hears at once. */
 import { isEndedWorkflow } from '../model/states.ts';
 import type { WorkflowView } from '../protocol/views.ts';
 import type { Client } from '../sdk/client.ts';
-import { pause } from '../sdk/pause.ts';
 
-/** Between requests: short at first, since many runs are; then at most eight a second. */
-const pausesMs = { first: 25, max: 125 } as const;
+/** Between two views: short at first, since many runs are; then at most eight a second. */
+const pacesMs = { first: 25, max: 125 } as const;
 /** Without news the view is fetched again after this, for the times that it shows. */
 const newsWaitMs = 1_000;
 
@@ -18,12 +17,11 @@ export async function watch(
   onView: (view: WorkflowView) => void,
 ): Promise<WorkflowView> {
   let view = first;
-  let pauseMs: number = pausesMs.first;
+  let paceMs: number = pacesMs.first;
   onView(view);
   while (!hasEnded(view)) {
-    await pause(pauseMs);
-    pauseMs = Math.min(2 * pauseMs, pausesMs.max);
-    view = await client.workflow(view.id, { after: view.version, waitMs: newsWaitMs });
+    view = await client.workflow(view.id, { after: view.version, waitMs: newsWaitMs, paceMs });
+    paceMs = Math.min(2 * paceMs, pacesMs.max);
     onView(view);
   }
   return view;

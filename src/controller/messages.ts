@@ -14,6 +14,7 @@ import type { FromWorker, OrderNeed, ToWorker } from '../protocol/worker.ts';
 import type { Batch, UsageSample } from '../store/store.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import type { ConcurrencyPatch } from './limit-requests.ts';
+import type { NewNotice, Tried } from './notices.ts';
 import type { NewToken } from './tokens.ts';
 
 /** A socket of a worker, as the shell numbers them. */
@@ -136,7 +137,10 @@ export type Request =
   /** Ends every connected worker, and with it all that it runs. */
   | { readonly type: 'dismiss-workers' }
   | { readonly type: 'add-token'; readonly token: NewToken }
-  | { readonly type: 'revoke-token'; readonly token: number };
+  | { readonly type: 'revoke-token'; readonly token: number }
+  /** All changes up to `cursor` were looked through for what is to be told. */
+  | { readonly type: 'note'; readonly notices: readonly NewNotice[]; readonly cursor: number }
+  | { readonly type: 'notice-tried'; readonly tried: Tried };
 
 /** By which a request that is repeated is known. */
 export interface RequestKey {

@@ -2,7 +2,8 @@
  * The controller: `step(inputs, now)` decides, changes the cluster and says what to make durable and what to do then.
  * Synchronous, without I/O: the shell pumps inputs in and effects out, and so does the simulator.
  *
- * Owns: the cluster, the sessions of workers, the custody of output, the tokens, the answers that can be asked for again.
+ * Owns: the cluster, the sessions of workers, the custody of output, the tokens, the answers that can be asked for again, what is
+ * to be told to whom.
  * 1. Every effect of a step is performed only after the step's changes are durable.
  * 2. A step makes at most about `commitRowsMax` changes; `isUnfinished` asks for another one.
  * 3. No input makes it throw: a bad request is refused, a bad message drops its link.
@@ -17,12 +18,14 @@ import type { AttemptId } from '../model/ids.ts';
 import { commitRowsMax, overdueMs } from '../model/limits.ts';
 import { presets, type Timeouts } from '../model/timeouts.ts';
 import type { AnswerRow } from '../store/answer-row.ts';
+import type { NoticeRow } from '../store/notice-row.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import { Answers } from './answers.ts';
 import { HttpWorkers, type OutputLengths } from './http-workers.ts';
 import { Identities } from './identities.ts';
 import { journal } from './journal.ts';
 import type { Effect, Input, Launch, StepResult } from './messages.ts';
+import { Notices } from './notices.ts';
 import { OutputCustody } from './output-custody.ts';
 import { type Collected, handleRequest } from './requests.ts';
 import { orderNeedOf } from './task-need.ts';
@@ -42,6 +45,7 @@ export interface ControllerStart {
   readonly generation: string;
   readonly versionAtStart: number;
   readonly tokens?: readonly TokenRow[];
+  readonly notices?: { readonly cursor: number; readonly rows: readonly NoticeRow[] };
   readonly answers?: readonly AnswerRow[];
   readonly settings: ControllerSettings;
 }
@@ -63,17 +67,19 @@ export class Controller {
   readonly sessions: WorkerSessions;
   readonly tokens: Tokens;
   readonly answers: Answers;
+  readonly notices: Notices;
   readonly #httpWorkers: HttpWorkers;
   readonly #identities: Identities;
   readonly #custody: OutputCustody;
   #rebalanceAt = 0;
 
   constructor(start: ControllerStart) {
-    const { cluster, outputEnd, outputLengths, settings, tokens = [], answers = [], ...lineage } = start;
+    const { cluster, outputEnd, outputLengths, settings, tokens = [], answers = [], notices, ...lineage } = start;
     this.cluster = cluster;
     this.tokens = new Tokens(tokens);
     this.answers = new Answers(answers);
     this.#identities = new Identities(cluster);
+    this.notices = new Notices(notices ?? { cursor: 0, rows: [] });
     this.#custody = new OutputCustody(outputEnd);
     this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, this.#custody);
     this.#httpWorkers = new HttpWorkers(cluster, settings.timeouts, this.#custody, outputLengths);
@@ -96,6 +102,7 @@ export class Controller {
     const generation = this.sessions.takeGeneration();
     const tokens = this.tokens.takeChanges();
     const answers = this.answers.takeChanges();
+    const notices = this.notices.takeChanges();
     return {
       at: now,
       changes: turn.changes,
@@ -105,6 +112,7 @@ export class Controller {
       ...(generation === undefined ? {} : { generation }),
       ...(tokens === undefined ? {} : { tokens }),
       ...(answers === undefined ? {} : { answers }),
+      ...(notices === undefined ? {} : { notices }),
       writes,
       effects,
       isUnfinished: isUnsettled || isCut,
@@ -125,9 +133,16 @@ export class Controller {
       case 'request': {
         const { ticket, request, key } = input;
         try {
-          const { sessions, tokens } = this;
+          const { sessions, tokens, notices } = this;
           const earlier = key && this.answers.find(key, turn.now);
-          const means = { turn, sessions, httpWorkers: this.#httpWorkers, identities: this.#identities, tokens };
+          const means = {
+            turn,
+            sessions,
+            httpWorkers: this.#httpWorkers,
+            identities: this.#identities,
+            tokens,
+            notices,
+          };
           const reply = earlier ?? handleRequest({ ...means, effects, collected, ticket }, request);
           if (key !== undefined && reply !== undefined && earlier === undefined) {
             this.answers.keep(key, reply, turn.now);

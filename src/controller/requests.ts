@@ -26,6 +26,7 @@ import type { HttpWorkers } from './http-workers.ts';
 import { type Identities, identityOf } from './identities.ts';
 import { groupTasks, limitWarnings, setConcurrency, setLimit } from './limit-requests.ts';
 import type { Effect, Reply, Request } from './messages.ts';
+import { checkNotifications, type Notices } from './notices.ts';
 import { kindOf } from './task-kind.ts';
 import { needOf, needOfTask } from './task-need.ts';
 import { steerTasks } from './task-steering.ts';
@@ -45,6 +46,7 @@ export interface RequestContext {
   readonly turn: Turn;
   readonly sessions: WorkerSessions;
   readonly tokens: Tokens;
+  readonly notices: Notices;
   readonly httpWorkers: HttpWorkers;
   readonly identities: Identities;
   readonly effects: Effect[];
@@ -141,6 +143,12 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
     case 'revoke-token':
       context.tokens.revoke(request.token, turn.now);
       return done;
+    case 'note':
+      context.notices.note(request.notices, request.cursor, turn.now);
+      return done;
+    case 'notice-tried':
+      context.notices.tried(request.tried);
+      return done;
     default:
       return context.httpWorkers.handle(turn, request, context.sessions.isWaiting(turn.now), context.effects);
   }
@@ -174,6 +182,7 @@ function register({ turn, collected }: RequestContext, { spec, replaces }: Asked
   if (environmentBytes > environmentBytesMax) {
     throw new DroverError('too-large', `the environment has more than ${environmentBytesMax} bytes`);
   }
+  checkNotifications(spec.notify ?? []);
   const { maxAttempts, failFast, open, onLost, maxResourceRetries, concurrency, resources } = spec;
   const identity = identityOf(spec, replaces === true);
   const workflow = registerWorkflow(turn, {

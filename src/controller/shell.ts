@@ -7,6 +7,8 @@
  * 4. While workers have work to spare their messages wait for `turnPauseMs`, or until half of it may have ended; nothing
  *    else waits.
  */
+import type { AttemptRow } from '../core/attempt/record.ts';
+import type { Change } from '../core/change.ts';
 import type { Cluster } from '../core/cluster.ts';
 import { DroverError } from '../model/errors.ts';
 import { commitRowsMax, frameBytesMax, inputsMax, turnPauseMs } from '../model/limits.ts';
@@ -36,6 +38,16 @@ export interface ControllerWorld {
   onFatal(error: unknown): void;
 }
 
+/** What one turn changed, once that is durable. */
+export interface Committed {
+  /** The number of its first change. */
+  readonly first: number;
+  readonly at: number;
+  readonly changes: readonly Change[];
+  /** All attempts that these name. */
+  readonly attempts: readonly AttemptRow[];
+}
+
 interface Waiting {
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
@@ -56,6 +68,7 @@ export class ControllerShell {
   readonly #links = new Map<LinkId, OpenLink>();
   readonly #held = new Set<Link>();
   readonly #watchers = new Set<() => void>();
+  readonly #followers = new Set<(committed: Committed) => void>();
   /** They look between two turns, however many turns follow each other. */
   #readers: (() => void)[] = [];
   #inputs: Input[] = [];
@@ -128,6 +141,12 @@ export class ControllerShell {
       };
       this.#watchers.add(done);
     });
+  }
+
+  /** Tells of every change from now on, in their order and when they are durable. Returns how to stop. */
+  follow(follower: (committed: Committed) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
   }
 
   now(): number {
@@ -219,7 +238,7 @@ export class ControllerShell {
       this.#calmUntil = this.#world.clock.now() + turnPauseMs;
       this.#letRead();
       this.#letSend();
-      if (result.changes.length > 0) for (const watcher of this.#watchers) watcher();
+      if (result.changes.length > 0) this.#tellOf(result);
       if (this.#isDue() || isUnfinished) await new Promise<void>((resolve) => this.#world.defer(resolve));
     }
     this.#turn = undefined;
@@ -227,6 +246,12 @@ export class ControllerShell {
     this.#letRead();
     this.#arm();
     if (this.#inputs.length > 0) this.#wakeLater();
+  }
+
+  #tellOf({ at, changes, rows: { attempts } }: StepResult): void {
+    const first = this.controller.sessions.version - changes.length + 1;
+    for (const follower of this.#followers) follower({ first, at, changes, attempts });
+    for (const watcher of this.#watchers) watcher();
   }
 
   #isDue(): boolean {
@@ -331,8 +356,10 @@ export class ControllerShell {
     for (const workflow of new Set(definitions.map((definition) => definition.workflow))) {
       if (open.specs.has(workflow)) continue;
       open.specs.add(workflow);
-      const spec = await this.#world.store.workflowSpec(workflow);
-      if (spec === undefined) continue;
+      const known = await this.#world.store.workflowSpec(workflow);
+      if (known === undefined) continue;
+      // Whom to tell, with what secret, is no worker's business.
+      const { notify: _, ...spec } = known;
       messages.push({ t: 'run', scheduler: this.scheduler, ...to, specs: [{ workflow, spec }], orders: [] });
     }
     return messages;
@@ -340,8 +367,8 @@ export class ControllerShell {
 }
 
 /** Most turns of an idle controller have nothing to make durable. */
-const isEmpty = ({ changes, output, samples = [], generation, tokens, answers }: Batch): boolean =>
-  changes.length + output.length + samples.length === 0 && (generation ?? tokens ?? answers) === undefined;
+const isEmpty = ({ changes, output, samples = [], generation, tokens, answers, notices }: Batch): boolean =>
+  changes.length + output.length + samples.length === 0 && (generation ?? tokens ?? answers ?? notices) === undefined;
 
 const refusalOf = ({ code, message, details }: DroverError): ToWorker => ({
   ...{ t: 'refused', instance: String(details?.instance ?? ''), code, message },

@@ -24,7 +24,7 @@ export type {
   StopList,
   WorkerRegistration,
 } from '../protocol/http-worker.ts';
-export type { EdgeSpec, Resources, Tags, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+export type { EdgeSpec, Notification, Resources, Tags, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 export type {
   AttemptList,
   AttemptView,
@@ -34,6 +34,8 @@ export type {
   EventView,
   FailureList,
   RetryResult,
+  SearchEnd,
+  SearchLine,
   ServerView,
   TaskDetail,
   TaskList,
@@ -43,8 +45,10 @@ export type {
   WorkflowList,
   WorkflowView,
 } from '../protocol/views.ts';
-export { type BulkOptions, type BulkVerb, Client, type DefinitionRequest, type OutputQuery } from '../sdk/client.ts';
+export { type BulkOptions, type BulkVerb, Client, type DefinitionRequest, type WorkflowWait } from '../sdk/client.ts';
+export type { EventStreamOptions } from '../sdk/event-stream.ts';
 export type { FlowSubmission } from '../sdk/flow-submission.ts';
+export type { OutputQuery, SearchOptions } from '../sdk/output.ts';
 export type { EventOptions, PageOptions } from '../sdk/pages.ts';
 export { type SubmissionItem, type SubmitOptions, submit } from '../sdk/submission.ts';
 export {
@@ -78,9 +82,19 @@ function surroundingsHere() {
 /** They tell of the shell that started this program, not of its user's wishes. */
 const ofTheShell = new Set(['_', 'SHLVL', 'OLDPWD', 'PWD']);
 
+export interface ConnectOptions {
+  /** How long a controller that is away is waited for: it may come back at another address. A few seconds when absent. */
+  readonly patienceMs?: number;
+  onAway?(error: DroverError): void;
+  onBack?(): void;
+}
+
 /** A client of the controller that an access file tells of: `.drover/access.json` by default. */
-export function connect(file: string = accessPath('.drover')): Client {
-  return new Client(accessOf(file, 'admin'));
+export function connect(file: string = accessPath('.drover'), options: ConnectOptions = {}): Client {
+  const { patienceMs, onAway = () => {}, onBack = () => {} } = options;
+  if (patienceMs === undefined) return new Client(accessOf(file, 'admin'));
+  const addresses = (): Access[] => (readAccessFile(file) === undefined ? [] : [accessOf(file, 'admin')]);
+  return new Client(accessOf(file, 'admin'), { ms: patienceMs, addresses, onAway, onBack });
 }
 
 /** A worker over HTTP at that controller. */

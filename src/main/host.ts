@@ -7,16 +7,18 @@ import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { mustBeAllowed, workerLinks } from '../api/access.ts';
 import { Attendance } from '../api/attendance.ts';
-import { Gate, type Identity } from '../api/gate.ts';
+import { EventStreams } from '../api/events/streams.ts';
+import { Gate } from '../api/gate.ts';
+import { admitLink, type LinkServices } from '../api/links.ts';
+import { startNotifications } from '../api/notifications/notifications.ts';
 import { createApi } from '../api/server.ts';
 import type { ControllerSettings } from '../controller/reactor.ts';
 import { recoverController } from '../controller/recover.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { DroverError } from '../model/errors.ts';
 import type { LogLevel } from '../model/limits.ts';
-import type { Clock, Link, LinkListener, Log } from '../platform/env.ts';
+import type { Clock, Log } from '../platform/env.ts';
 import { type AccessFile, loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
 import { type Certificate, loadCertificate } from '../platform/node/certificate.ts';
 import { realClock } from '../platform/node/clock.ts';
@@ -25,9 +27,10 @@ import { openLog, sparingly } from '../platform/node/log.ts';
 import { NodeLoopMeter } from '../platform/node/loop-meter.ts';
 import { NodeOutputPacks } from '../platform/node/output-packs.ts';
 import { type CertificateFiles, daysLeft, leafOf, loadOwnCertificate } from '../platform/node/own-certificate.ts';
+import { compilePattern } from '../platform/node/patterns.ts';
 import * as secrets from '../platform/node/secrets.ts';
 import { acceptLinks } from '../platform/node/sockets.ts';
-import { controlPath, outputPath } from '../protocol/worker.ts';
+import { makeWebhooks } from '../platform/node/webhooks.ts';
 import { storeFailure } from '../store/sqlite/failure.ts';
 import { takeLock } from '../store/sqlite/lock.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
@@ -92,17 +95,24 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   };
   const world = { clock: realClock(), store, packs, log, defer: setImmediate, onFatal };
   const shell = await recoverController(world, randomUUID(), options.settings);
+  const { isPrivate = false } = options;
   await options.beforeListening?.(shell);
+  const webhooks = makeWebhooks({ mayReachLoopback: isLoopback(listen) });
+  const notifications = isPrivate
+    ? undefined
+    : await startNotifications({ shell, webhooks, log, version, sign: secrets.sign });
   const renewal = tls === undefined ? undefined : remindOfRenewal(tls, world.clock, log);
   const attendance = new Attendance();
   const warn = sparingly((facts, message) => log.warn(facts, message));
   const createServer = (handler: RequestListener): Server =>
     makeHttpServer(handler, tls, () => warn({}, 'too many connections; a new one was dropped'));
-  const { isPrivate = false } = options;
   const loopMeter = isPrivate ? undefined : new NodeLoopMeter();
   const gate = new Gate({ secrets, clock: world.clock, own: tokens, tokens: shell.controller.tokens });
-  const api = createApi({ shell, gate, attendance, loopMeter, version, onStop, createServer });
-  const links = acceptWorkers(api.server, shell, isPrivate ? undefined : gate, warn);
+  const streams = new EventStreams(shell);
+  const api = createApi({
+    ...{ shell, gate, streams, attendance, loopMeter, version, onStop, createServer, compilePattern },
+  });
+  const links = acceptVisitors(api.server, { shell, gate, streams }, isPrivate, warn);
   mustBeSafe(listen, tls !== undefined, tokens);
   const [url, ...otherUrls] = await listenOn(api, listen, tls !== undefined);
   const certificate = tls === undefined ? {} : { certificate: leafOf(tls.certificate) };
@@ -110,6 +120,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   log.info({ url, epoch: store.epoch }, 'the controller is ready');
   const close = async (): Promise<void> => {
     removeAccessFile(directory);
+    await notifications?.close();
     await shell.close();
     links.closeAll();
     await api.close();
@@ -155,41 +166,10 @@ function mustBeSafe(listen: ListenAddress, isTls: boolean, tokens: AccessFile['t
 
 type Warn = (facts: object, message: string) => void;
 
-/** Without a gate nobody is let in. */
-function acceptWorkers(
-  server: Server,
-  shell: ControllerShell,
-  gate: Gate | undefined,
-  onTrouble: Warn,
-): { closeAll(): void } {
-  return acceptLinks(server, {
-    admit: ({ path, authorization, peer }) => {
-      if (gate === undefined || (path !== controlPath && path !== outputPath)) {
-        return { status: 404, error: new DroverError('bad-input', 'no workers are served there') };
-      }
-      try {
-        const identity = gate.admit(authorization, peer);
-        mustBeAllowed(identity.role, workerLinks, 'the link of a worker');
-        return (link) => keptLink(gate, identity, shell, link);
-      } catch (error) {
-        if (!(error instanceof DroverError)) throw error;
-        return { error };
-      }
-    },
-    onTrouble,
-  });
-}
-
-function keptLink(gate: Gate, identity: Identity, shell: ControllerShell, link: Link): LinkListener {
-  const { onText, onClose } = shell.acceptLink(link);
-  const forget = gate.keep(identity, link);
-  return {
-    onText,
-    onClose: (why) => {
-      forget();
-      onClose(why);
-    },
-  };
+/** Into a private one nobody is let in. */
+function acceptVisitors(server: Server, services: LinkServices, isPrivate: boolean, onTrouble: Warn) {
+  const none = { status: 404, error: new DroverError('bad-input', 'no links are served there') };
+  return acceptLinks(server, { admit: (visitor) => (isPrivate ? none : admitLink(services, visitor)), onTrouble });
 }
 
 const listenFailures: Readonly<Record<string, string>> = {

@@ -80,6 +80,28 @@ export const outputTailBytesMax = 64 * 1024;
 export const outputChunkBytesMax = 256 * 1024;
 /** One answer to a client that reads stored output: each costs a look at all pieces of the stream. */
 export const outputReadBytesMax = 512 * 1024;
+/** Output that is being followed, in memory for all who follow it; who is further behind has it fetched again. */
+export const sharedOutputBytesMax = 64 * 1024 * 1024;
+/** How often a worker is asked for news of a stream that is followed: the sooner, the more it has just written. */
+export const followPollMs = { first: 40, max: 160 } as const;
+/** A search in output. */
+export const searchLimits = {
+  /** At a time. */
+  searchesMax: 4,
+  /** One request reads about so much, then says where to go on. */
+  bytesMax: 256 * 1024 * 1024,
+  tasksAtOnce: 500,
+  /** The expression is given so long for one piece of output; one that takes longer would stop the controller. */
+  pieceMsMax: 100,
+  patternCharactersMax: 1_000,
+  /** A longer line is looked at, and told, in parts. */
+  lineCharactersMax: 16 * 1024,
+  /** Of a line that matches, so much is told. */
+  textCharactersMax: 4_096,
+  contextMax: 100,
+  /** Places in one line. */
+  spansMax: 64,
+} as const;
 /** One packed output file of the controller. */
 export const outputFileBytesMax = 256 * 1024 * 1024;
 
@@ -175,6 +197,44 @@ export const queryLimits = {
 export const bulkLimits = { tasksAtOnce: 2_000, tasksMax: 100_000, msMax: 20_000 } as const;
 /** How long a read may wait for news. */
 export const longPollMsMax = 30_000;
+
+/** Streams of events. */
+export const eventStreamLimits = {
+  /** At a time. Each is a connection, and a look at what happens. */
+  streamsMax: 1_000,
+  /** Changes that are kept in memory for those who keep up; who is further behind reads the store. */
+  tailChangesMax: 16_384,
+  /** Changes that are looked at in one piece, so that nobody else waits for more than about a millisecond. */
+  changesAtOnce: 256,
+  /** What is given to a connection at once; the next piece waits until it is taken. */
+  pieceCharactersMax: 64 * 1024,
+  /** What comes within this time goes out together. */
+  gatherMs: 20,
+  /** Without news. Also tells how far the stream has come, so that who comes back need not look at all of it again. */
+  heartbeatMs: 10_000,
+  /** After which a client that lost its stream comes back. */
+  retryMs: 1_000,
+} as const;
+
+/** Notifications that one workflow asks for. */
+export const notificationsMax = 16;
+/** Rows of notices; those that are settled go past it. */
+export const noticesMax = 10_000;
+/** Telling of notices. */
+export const webhookLimits = {
+  /** At a time. */
+  callsMax: 8,
+  callMsMax: 10_000,
+  retryMs: { first: 1_000, max: 600_000 },
+  /** One that can't be told for so long is given up. */
+  msMax: 86_400_000,
+  /** A host that ends waits so long for what is being told. */
+  closeMsMax: 3_000,
+  urlCharactersMax: 2_000,
+  secretCharactersMax: 1_000,
+  /** Changes after which it is made durable that they were looked at, though there was nothing to tell. */
+  cursorChanges: 20_000,
+} as const;
 
 /** `debug` says what the controller does in each turn of its loop. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;

@@ -26,6 +26,12 @@ export interface Link {
   hold?(isHeld: boolean): void;
 }
 
+/** One for streams: what it is given waits until the peer takes it. */
+export interface PacedLink extends Link {
+  /** Sends, and resolves when all that was sent is on its way, or can't be any more. */
+  pass(text: string): Promise<void>;
+}
+
 export interface LinkListener {
   onText(text: string): void;
   /** Once, and nothing after it. */
@@ -65,4 +71,29 @@ export interface LoopMeter {
   read(): LoopDelay;
   restart(): void;
   stop(): void;
+}
+
+/** A place in a text: its first character, and the one behind its last. */
+export type Span = readonly [from: number, to: number];
+
+/** A regular expression that can't take longer than it is given, whatever it is and whatever it is looked for in. */
+export interface Pattern {
+  /** For each of the texts, where it is found, up to so many places; throws `pattern-too-slow` after that time. */
+  find(texts: readonly string[], spansMax: number, msMax: number): readonly (readonly Span[])[];
+}
+
+/** Throws `bad-input` for what is no expression. */
+export type CompilePattern = (source: string, ignoresCase: boolean) => Pattern;
+
+/** Posts to addresses that others chose. Follows no redirection, reads nothing of the answer but its status. */
+export interface Webhooks {
+  /** Never throws. An address that must not be reached is an error like any other. */
+  post(call: WebhookCall): Promise<{ readonly status: number } | { readonly error: string }>;
+}
+
+export interface WebhookCall {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly msMax: number;
 }

@@ -9,6 +9,7 @@ import {
   customResourcesMax,
   fallbacksMax,
   nameBytesMax,
+  notificationsMax,
   priorityMax,
   resourceRetriesMax,
   scaleValuesMax,
@@ -19,6 +20,7 @@ import {
   tagsMax,
   tagValueBytesMax,
   terminationMsMax,
+  webhookLimits,
   workflowTasksMax,
 } from '../model/limits.ts';
 import { edgeKinds, lossPolicies } from '../model/states.ts';
@@ -89,6 +91,31 @@ export const Concurrency = Type.Object(
 );
 export type Concurrency = Static<typeof Concurrency>;
 
+/** Tells a webhook of something, once for each run. */
+export const Notification = Type.Object(
+  {
+    /** Its end, its first failed task, or so many of them: a number, or a share such as `10%`. */
+    on: Type.Union([
+      oneOf(['end', 'first-failure']),
+      Type.Object(
+        {
+          failed: Type.Union([
+            Type.Integer({ minimum: 1, maximum: workflowTasksMax }),
+            Type.String({ pattern: '^(0*[1-9]\\d{0,2}|\\d{1,3}\\.\\d{1,3})%$' }),
+          ]),
+        },
+        { additionalProperties: false },
+      ),
+    ]),
+    /** An address of http or https, to which JSON is posted. */
+    webhook: Type.String({ pattern: '^https?://', maxLength: webhookLimits.urlCharactersMax }),
+    /** Signs what is posted. Never shown. */
+    secret: Type.Optional(Type.String({ minLength: 1, maxLength: webhookLimits.secretCharactersMax })),
+  },
+  { additionalProperties: false },
+);
+export type Notification = Static<typeof Notification>;
+
 export const WorkflowSpec = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: nameBytesMax })),
@@ -122,6 +149,7 @@ export const WorkflowSpec = Type.Object(
     /** Plain files of each task's output go there, on the machine where it runs. */
     outputDir: Type.Optional(path),
     stdin: Type.Optional(path),
+    notify: Type.Optional(Type.Array(Notification, { maxItems: notificationsMax })),
     /** An earlier workflow, by its id or its name: what is done there and has not changed is skipped here. */
     like: Type.Optional(Type.String({ minLength: 1, maxLength: nameBytesMax })),
   },

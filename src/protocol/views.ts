@@ -7,6 +7,7 @@ import {
   failReasons,
   haltModes,
   outcomeKinds,
+  outputStreams,
   taskStates,
   workerKinds,
   workerStates,
@@ -14,7 +15,7 @@ import {
 } from '../model/states.ts';
 import { tokenRoles } from '../model/tokens.ts';
 import { oneOf } from './schema.ts';
-import { Amounts, Concurrency, EdgeSpec, Priority, Resources, Tags } from './spec.ts';
+import { Amounts, Concurrency, EdgeSpec, Notification, Priority, Resources, Tags } from './spec.ts';
 
 export const apiVersion = 1;
 
@@ -399,6 +400,61 @@ export const BulkResult = Type.Object({
 });
 export type BulkResult = Static<typeof BulkResult>;
 
+/** A line of output that matches, or stands near one that does. */
+export const SearchLine = Type.Object({
+  task: Type.String(),
+  attempt: count,
+  stream: oneOf(outputStreams),
+  /** Counted from 1. */
+  line: count,
+  /** What is no UTF-8 is replaced. */
+  text: Type.String(),
+  /** Where it matches, as positions in `text`; none in a line that only stands near. */
+  spans: Type.Array(Type.Tuple([count, count])),
+  /** More of the line was left out, before or behind. */
+  isCut: Type.Optional(Type.Literal(true)),
+});
+export type SearchLine = Static<typeof SearchLine>;
+
+/** The last line of a search, and where output is missing. */
+export const SearchEnd = Type.Object({
+  /** Tasks whose output was looked at, and how many bytes of it. */
+  tasks: count,
+  bytes: count,
+  matches: count,
+  /** Bytes that are lost. */
+  missing: count,
+  /** There is more to look at: give it as `cursor` to go on. */
+  next: Type.Optional(Type.String()),
+});
+export type SearchEnd = Static<typeof SearchEnd>;
+
+export const NoticeView = Type.Object({
+  id: Type.String(),
+  /** Of the workflow: each is told once for each run. */
+  run: count,
+  at: time,
+  state: oneOf(['pending', 'delivered', 'given-up']),
+  tries: count,
+  nextTryAt: Type.Optional(time),
+  settledAt: Type.Optional(time),
+  /** What went wrong last. */
+  error: Type.Optional(Type.String()),
+});
+
+export const NotificationList = Type.Object({
+  notifications: Type.Array(
+    Type.Object({
+      on: Notification.properties.on,
+      /** Its origin only: the rest may be a secret. */
+      webhook: Type.String(),
+      isSigned: Type.Boolean(),
+      notices: Type.Array(NoticeView),
+    }),
+  ),
+});
+export type NotificationList = Static<typeof NotificationList>;
+
 export const ErrorBody = Type.Object({
   error: Type.Object({
     code: Type.String(),
@@ -414,6 +470,8 @@ export const idempotencyHeader = 'idempotency-key';
 
 /** Headers of an output response; its body is the bytes. */
 export const outputHeaders = {
+  /** Where the body begins. */
+  offset: 'x-drover-offset',
   /** Where the next read goes on. */
   nextOffset: 'x-drover-next-offset',
   /** `true` when the attempt has ended and these are its last bytes. */

@@ -4,36 +4,40 @@ import type { EdgeKind, HaltMode } from '../model/states.ts';
 import type { TokenRole } from '../model/tokens.ts';
 import type { AvailableField, AvailableList, ExecutionHistory, ExecutionInfo } from '../protocol/http-worker.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
-import {
-  type AttemptList,
-  type AttemptView,
-  type BulkResult,
-  type Comparison,
-  type ConcurrencyView,
-  type Difference,
-  type EdgeList,
-  type EventList,
-  type EventView,
-  type FailureList,
-  type LimitList,
-  type LimitView,
-  type NewTokenView,
-  outputHeaders,
-  type ResetResult,
-  type ResourceList,
-  type RetryResult,
-  type ServerView,
-  type Submitted,
-  type TaskDetail,
-  type TaskList,
-  type TaskResources,
-  type TaskView,
-  type TokenList,
-  type WorkerList,
-  type WorkerView,
-  type WorkflowList,
-  type WorkflowView,
+import type {
+  AttemptList,
+  AttemptView,
+  BulkResult,
+  Comparison,
+  ConcurrencyView,
+  Difference,
+  EdgeList,
+  EventList,
+  EventView,
+  FailureList,
+  LimitList,
+  LimitView,
+  NewTokenView,
+  NotificationList,
+  ResetResult,
+  ResourceList,
+  RetryResult,
+  SearchEnd,
+  SearchLine,
+  ServerView,
+  Submitted,
+  TaskDetail,
+  TaskList,
+  TaskResources,
+  TaskView,
+  TokenList,
+  WorkerList,
+  WorkerView,
+  WorkflowList,
+  WorkflowView,
 } from '../protocol/views.ts';
+import { type EventStreamOptions, eventStream } from './event-stream.ts';
+import { type OutputQuery, outputOf, type SearchOptions, searchLines } from './output.ts';
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
 import { apiPath, type Query } from './paths.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
@@ -53,14 +57,11 @@ export interface ConcurrencyPatch {
   readonly tags?: Readonly<Record<string, number | null>>;
 }
 
-export interface OutputQuery {
-  readonly stream: 'stdout' | 'stderr';
-  /** The last attempt when absent. */
-  readonly attempt?: number;
-  /** Wait for what is yet to be written, until the attempt has ended. */
-  readonly follow?: boolean;
-  /** Told of bytes that are lost: their worker ended before the controller had them, or their file is gone. */
-  readonly onMissing?: (bytes: number) => void;
+export interface WorkflowWait {
+  readonly after?: number;
+  readonly waitMs?: number;
+  /** News that is not the end may come so much later: together with what happens until then. */
+  readonly paceMs?: number;
 }
 
 export interface DefinitionRequest {
@@ -83,9 +84,6 @@ export interface BulkOptions {
   /** For `priority`. */
   readonly priority?: number;
 }
-
-/** How long one read that follows output waits for more. */
-const followWaitMs = 10_000;
 
 export class Client {
   private readonly transport: Transport;
@@ -263,9 +261,9 @@ export class Client {
     return this.read('workflows', pageQuery(page));
   }
 
-  /** With `after`, waits up to `waitMs` for a version beyond it, unless the workflow has ended. */
-  workflow(workflow: string, wait: { readonly after?: number; readonly waitMs?: number } = {}): Promise<WorkflowView> {
-    return this.read(`workflows/${workflow}`, wait, wait.waitMs);
+  /** With `after`, waits up to `waitMs` for a version beyond it, or for the end. */
+  workflow(workflow: string, wait: WorkflowWait = {}): Promise<WorkflowView> {
+    return this.read(`workflows/${workflow}`, { ...wait }, wait.waitMs);
   }
 
   /** All of them, read page by page. Of a page `limit` is the size; the other lists have the same. */
@@ -297,13 +295,9 @@ export class Client {
     );
   }
 
-  /** What happened and, without an end, what happens. */
-  async *eachEvent(options: EventOptions = {}): AsyncGenerator<EventView, never> {
-    for (let { cursor } = options; ; ) {
-      const page = await this.events({ waitMs: followWaitMs, ...options, ...(cursor === undefined ? {} : { cursor }) });
-      yield* page.events;
-      cursor = page.next;
-    }
+  /** What happens, and with `after` what has happened before: without an end, over connections that come and go. */
+  events(options: EventStreamOptions = {}): AsyncGenerator<EventView, void> {
+    return eventStream(this.transport, options);
   }
 
   /** Of all workflows. */
@@ -332,8 +326,13 @@ export class Client {
   }
 
   /** The history beyond the cursor; with `waitMs`, waits as long for something to happen. */
-  events(options: EventOptions = {}): Promise<EventList> {
+  eventPage(options: EventOptions = {}): Promise<EventList> {
     return this.read('events', { ...options }, options.waitMs);
+  }
+
+  /** Whom it tells what, and how far that has come. */
+  notifications(workflow: string): Promise<NotificationList> {
+    return this.read(`workflows/${workflow}/notifications`, {});
   }
 
   failures(workflow: string): Promise<FailureList> {
@@ -456,32 +455,13 @@ export class Client {
   }
 
   /** The bytes as the task wrote them, piece by piece: what is there now or, with `follow`, all until its end. */
-  async *output(
-    task: string,
-    { stream, attempt, follow = false, onMissing }: OutputQuery,
-  ): AsyncGenerator<Uint8Array, void> {
-    const waitMs = follow ? followWaitMs : 0;
-    let offset = 0;
-    // Once the first answer has named the attempt it is held on to, so that a retry can't splice two outputs.
-    let number = attempt;
-    let missing = 0;
-    const tellMissing = (): void => {
-      if (missing > 0) onMissing?.(missing);
-      missing = 0;
-    };
-    for (;;) {
-      const query = { stream, attempt: number, offset, waitMs: follow ? waitMs : undefined };
-      const { headers, body } = await this.transport.get(apiPath(`tasks/${task}/output`, query), waitMs);
-      const next = Number(headers.get(outputHeaders.nextOffset) ?? offset + body.length);
-      missing += next - offset - body.length;
-      const isStuck = next === offset && !follow;
-      const isOver = headers.get(outputHeaders.isComplete) === 'true' || isStuck;
-      if (body.length > 0 || isOver) tellMissing();
-      if (body.length > 0) yield body;
-      if (isOver) return;
-      offset = next;
-      number ??= Number(headers.get(outputHeaders.attempt)) || undefined;
-    }
+  output(task: string, query: OutputQuery): AsyncGenerator<Uint8Array, void> {
+    return outputOf(this.transport, task, query);
+  }
+
+  /** Lines of the output of tasks that match, in the order of the tasks; at the end how much was looked at. */
+  searchOutput(options: SearchOptions): AsyncGenerator<SearchLine, SearchEnd> {
+    return searchLines(this.transport, options);
   }
 
   private async read<View>(route: string, query: Query, waitMs?: number): Promise<View> {

@@ -74,7 +74,16 @@ export class Transport {
     return this.untilAnswered(() => this.request(question));
   }
 
-  private async untilAnswered(ask: () => Promise<Reply>): Promise<Reply> {
+  /** Opens a stream: resolves when it begins. It goes on until `signal`, or until it breaks. */
+  stream(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return this.untilAnswered(async () => {
+      const response = await this.begin(path, { method: 'GET', signal });
+      if (!response.ok) throw this.refusal(response.status, await this.bodyOf(response));
+      return response.body as AsyncIterable<Uint8Array>;
+    });
+  }
+
+  private async untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     const deadline = performance.now() + (this.patience?.ms ?? retryMsMax);
     let pauseMs: number = retryPauseMs.first;
     for (let failures = 0; ; failures++) {
@@ -174,24 +183,28 @@ export class Transport {
   }
 
   private async send(path: string, init: RequestInit): Promise<Reply> {
-    const { ok, status, headers, body } = await this.exchange(path, {
-      ...init,
-      headers: { authorization: `Bearer ${this.access.token}`, ...(init.headers as Record<string, string>) },
-      redirect: 'error',
-    });
-    if (!ok) throw this.refusal(status, body);
-    return { headers, body };
+    const response = await this.begin(path, init);
+    const body = await this.bodyOf(response);
+    if (!response.ok) throw this.refusal(response.status, body);
+    return { headers: response.headers, body };
+  }
+
+  private async begin(path: string, init: RequestInit): Promise<Response> {
+    const { url, token, fetch: ask = fetch } = this.access;
+    const headers = { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) };
+    try {
+      return await ask(new URL(path, url), { ...init, headers, redirect: 'error' });
+    } catch (error) {
+      throw new ConnectionFailure(new URL(url).origin, error);
+    }
   }
 
   /** A connection that breaks within the body is as good as one that was never there. */
-  private async exchange(path: string, init: RequestInit) {
-    const { url, fetch: ask = fetch } = this.access;
+  private async bodyOf(response: Response): Promise<Uint8Array> {
     try {
-      const response = await ask(new URL(path, url), init);
-      const body = new Uint8Array(await response.arrayBuffer());
-      return { ok: response.ok, status: response.status, headers: response.headers, body };
+      return new Uint8Array(await response.arrayBuffer());
     } catch (error) {
-      throw new ConnectionFailure(new URL(url).origin, error);
+      throw new ConnectionFailure(new URL(this.access.url).origin, error);
     }
   }
 

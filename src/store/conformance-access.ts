@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { workflowId } from '../model/ids.ts';
 import { type ConformanceCase, committed } from './conformance.ts';
+import type { NoticeRow } from './notice-row.ts';
 import { batchOf, spec, tokenRow } from './samples.ts';
 
 export const accessCases: readonly ConformanceCase[] = [
@@ -26,6 +27,23 @@ export const accessCases: readonly ConformanceCase[] = [
         batchOf({ answers: { written: [row(4)], forgottenTo: 2 } }),
       ];
       return committed(place, batches, async (reader) => assert.deepEqual(await reader.answers(), [row(3), row(4)]));
+    },
+  },
+  {
+    name: 'notices come back in the order of their ids, each as it was last written, with how far history was looked through',
+    run(place) {
+      const row = (id: number, changed: Partial<NoticeRow> = {}): NoticeRow => ({
+        ...{ id, workflow: workflowId(3), rule: 1, run: 2, at: 5, body: '{"ü":1}' },
+        ...{ state: 'pending', tries: 0, dueAt: 9, error: undefined, ...changed },
+      });
+      const told = row(1, { state: 'given-up', tries: 3, error: 'no answer' });
+      const batches = [
+        batchOf({ notices: { cursor: 7, written: [row(3), row(1), row(2)], removed: [] } }),
+        batchOf({ notices: { cursor: 8, written: [told], removed: [2] } }),
+      ];
+      return committed(place, batches, async (reader) =>
+        assert.deepEqual(await reader.notices(), { cursor: 8, rows: [told, row(3)] }),
+      );
     },
   },
   {

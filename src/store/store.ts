@@ -15,6 +15,7 @@ import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import type { AdjustmentRow } from './adjustment-row.ts';
 import type { AnswerRow } from './answer-row.ts';
 import type { LimitRow } from './limit-row.ts';
+import type { NoticeRow } from './notice-row.ts';
 import type { TokenRow } from './token-row.ts';
 
 /** What was said of a task when it was added; never changes. */
@@ -57,6 +58,12 @@ export interface Batch {
   readonly generation?: string;
   /** Of no history: who may ask is no part of what is asked for. */
   readonly tokens?: { readonly written: readonly TokenRow[]; readonly removed: readonly number[] };
+  /** Nor is what is to be told to whom. `cursor`: how far history was looked through for it. */
+  readonly notices?: {
+    readonly cursor: number;
+    readonly written: readonly NoticeRow[];
+    readonly removed: readonly number[];
+  };
   /** Nor is what was answered; but it is durable with what the request did. */
   readonly answers?: { readonly written: readonly AnswerRow[]; readonly forgottenTo: number };
 }
@@ -136,6 +143,8 @@ export interface Reader {
   tokens(): Promise<TokenRow[]>;
   /** All that were not forgotten, in the order of their ids. */
   answers(): Promise<AnswerRow[]>;
+  /** All that were not removed, in the order of their ids. */
+  notices(): Promise<{ readonly cursor: number; readonly rows: readonly NoticeRow[] }>;
   /** The newest first, and not all if there are a great many. */
   workflowsNamed(name: string): Promise<WorkflowId[]>;
 }

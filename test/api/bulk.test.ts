@@ -110,7 +110,7 @@ it('goes over many tasks in several turns, between which others have theirs', as
   await watching;
   const steps = [0, ...new Set(seen)].map((cancelled, at, all) => cancelled - (all[at - 1] ?? 0));
   expect(Math.max(...steps)).toBeLessThanOrEqual(bulkLimits.tasksAtOnce);
-  const { events } = await client.events({ cursor: String(history), where: 'type=task-changed', limit: 1 });
+  const { events } = await client.eventPage({ cursor: String(history), where: 'type=task-changed', limit: 1 });
   expect(events).toMatchObject([{ to: 'cancelled', reason: 'user' }]);
   await eventually(async () => expect((await client.workflow(id)).state).toBe('cancelled'));
 });

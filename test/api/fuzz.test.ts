@@ -169,6 +169,7 @@ async function ask(method: string, { path, type, body }: Made): Promise<void> {
     },
     ...(body === undefined || method === 'GET' ? {} : { body }),
   });
+  if (response.headers.get('content-type') === 'text/event-stream') return response.body?.cancel();
   const answer = await response.text();
   if (response.status === 201 && path.startsWith('/api/v1/workers')) await dismiss(answer);
   const isRefused = response.status >= 400;

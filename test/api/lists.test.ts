@@ -241,7 +241,7 @@ describe('the history', () => {
   const read = async (where: string): Promise<EventView[]> => {
     const found: EventView[] = [];
     for (let cursor = '0'; ; ) {
-      const { events, next } = await client.events({ where, cursor, limit: 50 });
+      const { events, next } = await client.eventPage({ where, cursor, limit: 50 });
       found.push(...events);
       if (next === cursor) return found;
       cursor = next;
@@ -276,12 +276,12 @@ describe('the history', () => {
   });
 
   it('is waited for, from now on', async () => {
-    const waiting = client.events({ cursor: 'now', where: 'type=workflow-registered', waitMs: 20_000 });
+    const waiting = client.eventPage({ cursor: 'now', where: 'type=workflow-registered', waitMs: 20_000 });
     const { id } = await client.register(plainSpec);
     const { events, next } = await waiting;
     expect(events).toMatchObject([{ type: 'workflow-registered', workflow: id }]);
     await client.abort(id);
-    for await (const event of client.eachEvent({ cursor: next, where: 'type=workflow-moved' })) {
+    for await (const event of client.events({ after: next, where: 'type=workflow-moved' })) {
       expect(event).toMatchObject({ workflow: id, to: 'aborted' });
       break;
     }

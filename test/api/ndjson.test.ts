@@ -67,7 +67,7 @@ describe('lines that are added to a workflow', () => {
     }
     const answer = await send(`workflows/${id}/tasks`, ReadableStream.from(produce()));
     expect(answer).toEqual({ status: 200, body: { firstIndex: 1, count: count + 1, lines: count + 3 } });
-    const { events } = await client.events({ where: 'type=tasks-added' });
+    const { events } = await client.eventPage({ where: 'type=tasks-added' });
     expect(events.length).toBeGreaterThan(2);
     expect(Math.max(...events.map((event) => Number(event.count)))).toBeLessThanOrEqual(submitTasksMax);
     const edges = await controller.shell.read(({ graph, workflows }) => {

@@ -142,7 +142,7 @@ describe('the resources of a task', () => {
   it('B35: are in the history, with the attempt that ran out', async () => {
     const w = await bench.submit([hungry]);
     await bench.run(await bench.worker(), `${w}.1`, outOfMemory);
-    const { events } = await client.events({ where: 'type=need-adjusted' });
+    const { events } = await client.eventPage({ where: 'type=need-adjusted' });
     expect(events).toMatchObject([{ task: `${w}.1`, attempt: `${w}.1#1`, resource: 'memory', number: 1 }]);
   });
 

@@ -6,7 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { Attendance } from '../../src/api/attendance.ts';
+import { EventStreams } from '../../src/api/events/streams.ts';
 import { Gate, type GateOptions } from '../../src/api/gate.ts';
+import { admitLink } from '../../src/api/links.ts';
 import { createApi } from '../../src/api/server.ts';
 import { defaultSettings } from '../../src/controller/reactor.ts';
 import { recoverController } from '../../src/controller/recover.ts';
@@ -15,6 +17,7 @@ import type { WorkflowId } from '../../src/model/ids.ts';
 import type { Timeouts } from '../../src/model/timeouts.ts';
 import type { Log } from '../../src/platform/env.ts';
 import { realClock } from '../../src/platform/node/clock.ts';
+import { compilePattern } from '../../src/platform/node/patterns.ts';
 import * as secrets from '../../src/platform/node/secrets.ts';
 import { acceptLinks, webSocketNet } from '../../src/platform/node/sockets.ts';
 import type { TaskSpec, WorkflowSpec } from '../../src/protocol/spec.ts';
@@ -97,10 +100,12 @@ export async function startController({
   });
   const routes: string[] = [];
   const onRoute = (route: string): void => void routes.push(route);
-  const api = createApi({ shell, attendance, gate, version: '1.2.3', onRoute });
+  const streams = new EventStreams(shell);
+  const api = createApi({ shell, attendance, gate, streams, compilePattern, version: '1.2.3', onRoute });
   const links = acceptLinks(api.server, {
-    admit: () => (link) => shell.acceptLink(link),
-    onTrouble: (_, message) => faults.push(message),
+    admit: (visitor) => admitLink({ shell, gate, streams }, visitor),
+    // A client that is refused a stream is no fault.
+    onTrouble: (facts, message) => ('path' in facts && String(facts.path).includes('/events/')) || faults.push(message),
   });
   const requests: string[] = [];
   api.server.on('request', ({ method, url }) => requests.push(`${method} ${url}`));

@@ -42,7 +42,7 @@ it('no more tasks of a template run at a time than its limit says, and others ar
   const history = await Promise.all(fits.map(async (_, at) => (await client.task(`${id}.${at + 1}`)).history));
   expect(history.map((attempts) => attempts.length)).toEqual(fits.map(() => 1));
   expect(mostAtOnce(history.flat())).toBeLessThanOrEqual(2);
-  const { events } = await client.events({ where: 'type=attempt-recorded,attempt-ended', limit: 1_000 });
+  const { events } = await client.eventPage({ where: 'type=attempt-recorded,attempt-ended', limit: 1_000 });
   let [recorded, most] = [0, 0];
   for (const { type, task } of events) {
     if (Number(String(task).split('.')[1]) > fits.length) continue;

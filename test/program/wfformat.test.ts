@@ -20,7 +20,7 @@ afterAll(() => herd.close());
 async function eventsOf(workflow: string): Promise<EventView[]> {
   const events: EventView[] = [];
   for (let cursor = '0'; ; ) {
-    const page = await herd.client.events({ where: `workflow=${workflow}`, cursor, limit: 1_000 });
+    const page = await herd.client.eventPage({ where: `workflow=${workflow}`, cursor, limit: 1_000 });
     events.push(...page.events);
     if (page.next === cursor) return events;
     cursor = page.next;

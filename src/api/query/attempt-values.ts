@@ -2,6 +2,7 @@
 import type { AttemptRow } from '../../core/attempt/record.ts';
 import type { Cluster } from '../../core/cluster.ts';
 import { printAttempt, printTask } from '../../model/ids.ts';
+import type { Outcome } from '../../model/outcome.ts';
 import type { endFields } from '../../protocol/filter/fields.ts';
 import type { FilterValue } from '../../protocol/filter/types.ts';
 
@@ -9,12 +10,14 @@ export type AttemptValue = (row: AttemptRow, cluster: Cluster) => FilterValue | 
 
 const timeOf = (time: number): number | undefined => (time === 0 ? undefined : time);
 
+export function exitOf(outcome: Outcome | undefined): number | undefined {
+  if (outcome?.kind === 'succeeded') return 0;
+  return outcome?.kind === 'exited' || outcome?.kind === 'cancelled' ? outcome.code : undefined;
+}
+
 /** How it ended, or where it runs: the same for a task's last attempt. */
 export const endValues: Readonly<Record<(typeof endFields)[number]['name'], AttemptValue>> = {
-  exit: ({ outcome }) => {
-    if (outcome?.kind === 'succeeded') return 0;
-    return outcome?.kind === 'exited' || outcome?.kind === 'cancelled' ? outcome.code : undefined;
-  },
+  exit: ({ outcome }) => exitOf(outcome),
   signal: ({ outcome }) =>
     outcome?.kind === 'signalled' || outcome?.kind === 'cancelled' ? outcome.signal : undefined,
   outcome: ({ outcome }) => outcome?.kind,

@@ -8,19 +8,27 @@ import { oneOf } from '../../protocol/schema.ts';
 import { Priority } from '../../protocol/spec.ts';
 import { outputHeaders, TaskDetail } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
-import { readOutput } from '../output.ts';
+import { outputLength, readOutput } from '../output.ts';
 import { taskOf } from '../reference.ts';
 import { optional, renderAttempt, renderContinuations, renderTask } from '../render.ts';
+import { SharedOutput } from '../shared-output.ts';
 import { activeResources, attemptResources, shortfallsOf, shortOf } from '../task-resources.ts';
 
 const OutputQuery = Type.Object({
   stream: Type.Optional(oneOf(outputStreams)),
   attempt: Type.Optional(Type.Integer({ minimum: 1 })),
   offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  tail: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'begin so many bytes before the end as it is now, instead of at `offset`',
+    }),
+  ),
   waitMs: Type.Optional(Type.Integer({ minimum: 0, maximum: longPollMsMax })),
 });
 
 export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
+  const sharedOutput = new SharedOutput(shell);
   app.get(
     '/api/v1/tasks/:id',
     { schema: { summary: 'Look at a task and its attempts', params: Reference, response: { 200: TaskDetail } } },
@@ -72,9 +80,15 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
     },
     async ({ params, query }, reply) => {
       const { attempt, number } = await attemptOf(shell, params.id, query.attempt);
-      const until = shell.now() + (query.waitMs ?? 0);
-      const output = await readOutput(shell, attempt, query.stream ?? 'stdout', query.offset ?? 0, until);
+      const { stream = 'stdout', tail, waitMs } = query;
+      const end = tail === undefined ? undefined : await outputLength(shell, attempt, stream);
+      const offset = end === undefined ? (query.offset ?? 0) : Math.max(0, end - (tail ?? 0));
+      const place = { attempt, stream, offset };
+      const output = await (waitMs === undefined
+        ? readOutput(shell, place)
+        : sharedOutput.read(place, shell.now() + waitMs));
       return reply
+        .header(outputHeaders.offset, String(offset))
         .header(outputHeaders.nextOffset, String(output.nextOffset))
         .header(outputHeaders.isComplete, String(output.isComplete))
         .header(outputHeaders.attempt, String(number))

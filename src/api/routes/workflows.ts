@@ -27,18 +27,26 @@ import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
 import { optional } from '../render.ts';
 
+interface Wait {
+  readonly after: number;
+  readonly until: number;
+  /** Before this only the end is news. */
+  readonly from: number;
+}
+
 /** Answers when the workflow has changed since that version, or has ended, or the time is over. */
 async function nextView(
   shell: ControllerShell,
   workflow: WorkflowId,
-  after: number,
-  until: number,
+  { after, until, from }: Wait,
 ): Promise<WorkflowView> {
   const isNews = (cluster: Cluster): boolean => {
     const { version, state } = cluster.workflow(workflow);
-    return version > after || isEndedWorkflow(state);
+    return isEndedWorkflow(state) || (version > after && shell.now() >= from);
   };
-  while (!(await shell.read(isNews)) && shell.now() < until) await shell.changed(until);
+  while (!(await shell.read(isNews)) && shell.now() < until) {
+    await shell.changed(shell.now() < from ? Math.min(from, until) : until);
+  }
   return workflowView(shell, workflow);
 }
 
@@ -236,6 +244,9 @@ function registerReading(app: App, shell: ControllerShell): void {
   const WaitQuery = Type.Object({
     after: Type.Optional(Type.Integer({ minimum: 0 })),
     waitMs: Type.Optional(Type.Integer({ minimum: 0, maximum: longPollMsMax })),
+    paceMs: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: longPollMsMax, description: 'before this, only the end is news' }),
+    ),
   });
   app.get(
     '/api/v1/workflows/:id',
@@ -247,7 +258,10 @@ function registerReading(app: App, shell: ControllerShell): void {
         response: { 200: WorkflowView },
       },
     },
-    ({ params, query }) => nextView(shell, workflowOf(params.id), query.after ?? -1, shell.now() + (query.waitMs ?? 0)),
+    ({ params, query: { after = -1, waitMs = 0, paceMs = 0 } }) => {
+      const now = shell.now();
+      return nextView(shell, workflowOf(params.id), { after, until: now + waitMs, from: now + paceMs });
+    },
   );
   const EdgeQuery = Type.Object({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageRowsMax, description: 'rows of a page' })),

@@ -8,6 +8,7 @@ import type { Summary } from '../display/summary.ts';
 import type { CliEnv } from '../environment.ts';
 import { type ExecutionOptions, patienceOf, voiceOf } from '../execution.ts';
 import { Interrupted } from '../interrupts.ts';
+import { LocalNotifier } from '../notify.ts';
 import { workflowNamed } from '../reference.ts';
 import { type Reporter, reporterFor, type Voice } from '../reporter.ts';
 import { watch } from '../watch.ts';
@@ -21,7 +22,7 @@ export async function wait(context: Context, names: readonly string[], options: 
   const sessionOptions = { ...inFolder(options.dir), joinsOnly: true, patience: patienceOf(reporter) };
   return withSession(context, sessionOptions, async ({ client }, interrupts) => {
     try {
-      const views = await interrupts.unlessInterrupted(waitForAll({ env, voice, client, reporter }, ids));
+      const views = await interrupts.unlessInterrupted(waitForAll({ env, voice, client, reporter, options }, ids));
       return views.every(({ state }) => state === 'done') ? exitCodes.ok : exitCodes.tasksFailed;
     } catch (error) {
       if (error instanceof Interrupted) {
@@ -38,6 +39,7 @@ interface Watching {
   readonly voice: Voice;
   readonly client: Client;
   readonly reporter: Reporter;
+  readonly options: ExecutionOptions;
 }
 
 async function waitForAll(watching: Watching, ids: readonly string[]): Promise<readonly WorkflowView[]> {
@@ -49,21 +51,31 @@ async function waitForAll(watching: Watching, ids: readonly string[]): Promise<r
   if (first !== undefined && more.length === 0) return [await waitForOne(watching, first)];
   return Promise.all(
     views.map(async (view) => {
-      const end = await watch(client, view, () => undefined);
+      const notifier = new LocalNotifier(env, watching.options);
+      const end = await watch(client, view, (next) => notifier.look(next));
       await printSummary(env, voice, await summaryOf(client, end));
+      await notifier.settled();
       return end;
     }),
   );
 }
 
-async function waitForOne({ env, voice, client, reporter }: Watching, first: WorkflowView): Promise<WorkflowView> {
+async function waitForOne(
+  { env, voice, client, reporter, options }: Watching,
+  first: WorkflowView,
+): Promise<WorkflowView> {
+  const notifier = new LocalNotifier(env, options);
   let end: WorkflowView;
   try {
-    end = await watch(client, first, (view) => reporter.show(view));
+    end = await watch(client, first, (view) => {
+      reporter.show(view);
+      notifier.look(view);
+    });
   } finally {
     reporter.end();
   }
   await printConclusion(env, voice, client, await summaryOf(client, end), reporter);
+  await notifier.settled();
   return end;
 }
 

@@ -98,12 +98,13 @@ async function textOf(env: CliEnv, input: string, name: string): Promise<string>
   }
 }
 
-function surroundingsOf({ cwd, shell, env, outputDir, stdin, like }: Surroundings): Surroundings {
+function surroundingsOf({ cwd, shell, env, outputDir, stdin, like, notify }: Surroundings): Surroundings {
   return {
     ...{ cwd, shell, env },
     ...(outputDir === undefined ? {} : { outputDir }),
     ...(stdin === undefined ? {} : { stdin }),
     ...(like === undefined ? {} : { like }),
+    ...(notify === undefined ? {} : { notify }),
   };
 }
 

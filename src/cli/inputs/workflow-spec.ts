@@ -7,8 +7,9 @@ import type { LossPolicy } from '../../model/states.ts';
 import { showBytes } from '../../model/units.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { CliEnv } from '../environment.ts';
+import { type NotifyOptions, webhooksOf } from '../notify.ts';
 
-export interface SpecOptions {
+export interface SpecOptions extends NotifyOptions {
   readonly name?: string;
   /** An earlier workflow, by id or name. */
   readonly update?: string;
@@ -36,6 +37,7 @@ export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec 
   const { update, resourceRetries, timeout, output, stdin } = options;
   const name = options.name ?? nameIn(update);
   const cwd = existingDirectory(env, options.cwd ?? '.');
+  const notify = webhooksOf(env, options);
   return {
     ...(name === undefined ? {} : { name: checkedName(name) }),
     cwd,
@@ -52,6 +54,7 @@ export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec 
     ...(output === undefined ? {} : { outputDir: outputDirectory(env, output) }),
     ...(update === undefined ? {} : { like: checkedName(update) }),
     ...(stdin === undefined ? {} : { stdin: existingFile(env, stdin) }),
+    ...(notify.length === 0 ? {} : { notify }),
   };
 }
 

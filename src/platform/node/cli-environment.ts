@@ -4,6 +4,8 @@
  * Output goes through the thread pool, one write at a time: `process.stdout` blocks the loop on a pipe or terminal that
  * nobody reads (`| less`, Ctrl-S), and this process may host the controller, whose workers would take it for dead.
  */
+
+import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { accessSync, constants, createReadStream, statSync, write as writeFd } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
@@ -15,6 +17,9 @@ import { DroverError } from '../../model/errors.ts';
 
 const writeOnce = promisify(writeFd);
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** As shells have it. */
+const shellMissing = 127;
+const shellSignalled = 128;
 const columnsDefault = 80;
 const fullPipePauseMs = 10;
 
@@ -156,6 +161,16 @@ export class NodeCliEnvironment {
 
   digest(text: string): string {
     return hash('sha256', text);
+  }
+
+  /** One that can't be run is one that failed: a run must not end for it. */
+  runShell(line: string, variables: Readonly<Record<string, string>>): Promise<number> {
+    return new Promise((resolve) => {
+      const env = { ...process.env, ...variables };
+      const child = spawn('/bin/sh', ['-c', line], { env, stdio: ['ignore', 2, 2] });
+      child.on('error', () => resolve(shellMissing));
+      child.on('exit', (code, signal) => resolve(code ?? (signal === null ? 1 : shellSignalled)));
+    });
   }
 
   /** The space of new objects, three times over, is most of what such a process has: it is not let grow. */

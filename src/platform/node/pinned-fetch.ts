@@ -16,16 +16,14 @@ export function pinnedFetch(certificate: string): typeof fetch {
     new Promise((resolve, reject) => {
       const { method = 'GET', signal } = init;
       const headers = Object.fromEntries(new Headers(init.headers));
-      const call = request(String(input), { agent, method, headers, ...(signal ? { signal } : {}) }, async (answer) => {
-        try {
-          const pieces: Uint8Array[] = [];
-          for await (const piece of answer) pieces.push(piece);
-          const received = new Headers();
-          for (const [name, value] of Object.entries(answer.headers)) received.set(name, String(value));
-          resolve(new Response(Buffer.concat(pieces), { status: answer.statusCode ?? 500, headers: received }));
-        } catch (error) {
-          reject(error);
-        }
+      const call = request(String(input), { agent, method, headers, ...(signal ? { signal } : {}) }, (answer) => {
+        const received = new Headers();
+        for (const [name, value] of Object.entries(answer.headers)) received.set(name, String(value));
+        const status = answer.statusCode ?? 500;
+        const isBare = status === 204 || status === 304;
+        const body = isBare ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>);
+        if (isBare) answer.resume();
+        resolve(new Response(body, { status, headers: received }));
       });
       call.on('error', reject);
       if (init.body instanceof ReadableStream)

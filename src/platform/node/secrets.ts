@@ -1,5 +1,5 @@
 /** Tokens: made at random, kept as hashes, compared in constant time. */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
  * 256 random bits: nobody guesses them, so a fast hash keeps them as well as a slow one would, and costs no request
@@ -18,3 +18,6 @@ export function isSame(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
+
+/** The HMAC-SHA256 of a text, in hex. */
+export const sign = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('hex');

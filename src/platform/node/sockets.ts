@@ -4,13 +4,13 @@ import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { DroverError } from '../../model/errors.ts';
 import { frameBytesAccepted, linkBacklogBytesMax } from '../../model/limits.ts';
-import type { Link, LinkListener, Net } from '../env.ts';
+import type { LinkListener, Net, PacedLink } from '../env.ts';
 import { pinned } from './pinned-fetch.ts';
 
 /** A peer that answers no ping for two of these is gone, whatever TCP believes. */
 const pingMs = 5_000;
 
-function asLink(socket: WebSocket): Link {
+function asLink(socket: WebSocket): PacedLink {
   return {
     send(text) {
       if (socket.readyState !== WebSocket.OPEN) return false;
@@ -21,6 +21,7 @@ function asLink(socket: WebSocket): Link {
       socket.send(text);
       return true;
     },
+    pass: (text) => new Promise((resolve) => socket.send(text, () => resolve())),
     close(why) {
       socket.close(1000, why.slice(0, 100));
     },
@@ -91,7 +92,7 @@ export interface Visitor {
 
 export interface LinkAcceptor {
   /** What becomes of a link, or why there is none. */
-  admit(visitor: Visitor): ((link: Link) => LinkListener) | LinkRefusal;
+  admit(visitor: Visitor): ((link: PacedLink) => LinkListener) | LinkRefusal;
   /** For the operator's log: who was refused, and whose link broke. */
   onTrouble(facts: object, message: string): void;
 }

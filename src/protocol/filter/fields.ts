@@ -105,7 +105,18 @@ export const eventFields = [
   field('type', 'text', 'what happened, as the event says', 'type=task-changed,attempt-ended'),
   field('workflow', 'workflow', 'the workflow that it is about', 'workflow=w3'),
   field('task', 'task', 'the task that it is about', 'task=w3.14'),
-  field('worker', 'worker', 'the worker that it is about', 'worker=k3'),
+  field('attempt', 'attempt', 'the attempt that it is about', 'attempt=w3.14#2'),
+  words(
+    'state',
+    [...new Set([...taskStates, ...workflowStates])],
+    'where the task or the workflow stands after it',
+    'state=failed',
+  ),
+  words('outcome', outcomeKinds, 'how the attempt ended', 'outcome=lost'),
+  field('exit', 'integer', 'exit status of the attempt that ended', 'exit=137'),
+  field('worker', 'worker', 'the worker that it is about, or that has the attempt', 'worker=k3'),
+  field('host', 'text', 'the machine of that worker', 'host=n1'),
+  field('at', 'time', 'when it happened', 'at>-1h'),
 ] as const satisfies FieldTable;
 
 export const filterTables = {

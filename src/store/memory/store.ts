@@ -15,6 +15,7 @@ import type { WorkflowSpec } from '../../protocol/spec.ts';
 import { type AdjustmentRow, adjustmentsIn } from '../adjustment-row.ts';
 import type { AnswerRow } from '../answer-row.ts';
 import type { LimitRow } from '../limit-row.ts';
+import type { NoticeRow } from '../notice-row.ts';
 import type {
   Batch,
   EdgeRow,
@@ -58,6 +59,8 @@ interface Content {
   readonly limits: Map<string, number>;
   readonly tokens: Map<number, TokenRow>;
   readonly answers: Map<number, AnswerRow>;
+  readonly notices: Map<number, NoticeRow>;
+  noticesTo: number;
   generation: string;
 }
 
@@ -81,6 +84,8 @@ export class MemoryDisk {
     limits: new Map(),
     tokens: new Map(),
     answers: new Map(),
+    notices: new Map(),
+    noticesTo: 0,
   };
   #epoch = 0;
 
@@ -243,6 +248,10 @@ class MemoryStore implements Store {
     return byId(this.#content.answers);
   }
 
+  async notices(): Promise<{ cursor: number; rows: NoticeRow[] }> {
+    return { cursor: this.#content.noticesTo, rows: byId(this.#content.notices) };
+  }
+
   async workflowsNamed(name: string): Promise<WorkflowId[]> {
     const named = [...this.#content.specs].filter(([, spec]) => spec.name === name);
     return named.map(([id]) => id as WorkflowId).sort((a, b) => b - a);
@@ -259,6 +268,13 @@ class MemoryStore implements Store {
     }
   }
 
+  #takeNotices({ notices }: Batch): void {
+    const content = this.#content;
+    for (const row of notices?.written ?? []) content.notices.set(row.id, row);
+    for (const id of notices?.removed ?? []) content.notices.delete(id);
+    content.noticesTo = notices?.cursor ?? content.noticesTo;
+  }
+
   #takeAccess({ tokens, answers }: Batch): void {
     const content = this.#content;
     for (const row of tokens?.written ?? []) content.tokens.set(row.id, row);
@@ -271,6 +287,7 @@ class MemoryStore implements Store {
     const { at, changes, rows, specs, definitions, output, samples = [], generation } = batch;
     const content = this.#content;
     this.#takeAccess(batch);
+    this.#takeNotices(batch);
     content.generation = generation ?? content.generation;
     for (const { workflow, spec } of specs) content.specs.set(workflow, spec);
     for (const definition of definitions) content.definitions.set(definition.id, definition);

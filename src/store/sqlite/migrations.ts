@@ -107,6 +107,14 @@ export const migrations: readonly string[] = [
   -- Tasks that came into a group after they were added, as JSON.
   CREATE TABLE grouping (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tasks TEXT NOT NULL);
   `,
+  // What is to be told to whom, and how far history was looked through for it.
+  `
+  CREATE TABLE notice (
+    id INTEGER PRIMARY KEY, workflow INTEGER NOT NULL, rule INTEGER NOT NULL, run INTEGER NOT NULL, at INTEGER NOT NULL,
+    body TEXT NOT NULL, state INTEGER NOT NULL, tries INTEGER NOT NULL, due_at INTEGER NOT NULL, error TEXT
+  );
+  INSERT INTO meta SELECT 'notices', coalesce(max(last), 0) FROM history;
+  `,
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

@@ -15,6 +15,7 @@ import type { AdjustmentRow } from '../adjustment-row.ts';
 import type { AnswerRow } from '../answer-row.ts';
 import { entriesOf, type HistoryPage } from '../history.ts';
 import type { LimitRow } from '../limit-row.ts';
+import type { NoticeRow } from '../notice-row.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type {
   EdgeRow,
@@ -36,6 +37,7 @@ import {
   definitionRow,
   edgesOf,
   groupingRow,
+  noticeRow,
   outputPiece,
   seedRun,
   taskRow,
@@ -224,6 +226,11 @@ export class SqliteReader implements Reader {
 
   async answers(): Promise<AnswerRow[]> {
     return this.#all('SELECT * FROM answer ORDER BY id').map(answerRow);
+  }
+
+  async notices(): Promise<{ cursor: number; rows: NoticeRow[] }> {
+    const [cursor] = this.#get("SELECT value FROM meta WHERE key = 'notices'") as [number];
+    return { cursor, rows: this.#all('SELECT * FROM notice ORDER BY id').map(noticeRow) };
   }
 
   async workflowsNamed(name: string): Promise<WorkflowId[]> {

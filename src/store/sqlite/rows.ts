@@ -25,6 +25,7 @@ import {
 import type { TaskSpec } from '../../protocol/spec.ts';
 import type { AdjustmentRow } from '../adjustment-row.ts';
 import type { AnswerRow } from '../answer-row.ts';
+import { type NoticeRow, noticeStates } from '../notice-row.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, GroupingRow, OutputPiece, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
@@ -265,6 +266,20 @@ export function adjustmentRow(columns: Columns): AdjustmentRow {
 export function groupingRow(columns: Columns): GroupingRow {
   const [, group, tasks] = columns as [number, string, string];
   return { group, tasks: JSON.parse(tasks) as GroupingRow['tasks'] };
+}
+
+export function noticeValues(row: NoticeRow, into: Values): void {
+  const { id, workflow, rule, run, at, body, state, tries, dueAt, error } = row;
+  into.push(id, workflow, rule, run, at, body, codeOf(noticeStates, state), tries, dueAt, error ?? null);
+}
+
+export function noticeRow(columns: Columns): NoticeRow {
+  const [id, workflow, rule, run, at, body, state, tries, dueAt, error] = columns as [
+    ...[id: number, workflow: WorkflowId, rule: number, run: number, at: number, body: string],
+    ...[state: number, tries: number, dueAt: number, error: string | null],
+  ];
+  const settled = { state: noticeStates[state] as NoticeRow['state'], tries, dueAt, error: error ?? undefined };
+  return { id, workflow, rule, run, at, body, ...settled };
 }
 
 export const metricCode = (metric: UsageMetric): number => codeOf(usageMetrics, metric);

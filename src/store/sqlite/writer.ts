@@ -19,6 +19,7 @@ import {
   definitionValues,
   edgeValues,
   metricCode,
+  noticeValues,
   outputValues,
   taskValues,
   tokenValues,
@@ -43,6 +44,8 @@ const statements = {
   dropSample: 'DELETE FROM usage_sample WHERE attempt = ? AND metric = ? AND number = ?',
   thinSamples: 'DELETE FROM usage_sample WHERE attempt = ? AND metric = ? AND number % ? <> 0',
   generation: "UPDATE meta SET value = ? WHERE key = 'generation'",
+  noticesTo: "UPDATE meta SET value = ? WHERE key = 'notices'",
+  noticeGone: 'DELETE FROM notice WHERE id = ?',
   tokenGone: 'DELETE FROM token WHERE id = ?',
   answersGone: 'DELETE FROM answer WHERE id <= ?',
 } as const;
@@ -66,6 +69,7 @@ const tablesOf = (database: DatabaseSync, texts: Texts) => ({
   adjustment: new Bulk(database, 'INSERT OR REPLACE INTO adjustment', 8, adjustmentValues),
   token: new Bulk(database, 'INSERT OR REPLACE INTO token', 7, tokenValues),
   answer: new Bulk(database, 'INSERT INTO answer', 5, answerValues),
+  notice: new Bulk(database, 'INSERT OR REPLACE INTO notice', 10, noticeValues),
 });
 
 export class SqliteWriter {
@@ -98,6 +102,7 @@ export class SqliteWriter {
       worker.write(batch.rows.workers);
       this.#writeOutput(batch.output);
       this.#writeAccess(batch);
+      this.#writeNotices(batch);
       for (const sample of batch.samples ?? []) this.#writeSample(sample);
       if (batch.generation !== undefined) this.#statements.generation.run(batch.generation);
       for (const { last, at, count, data } of pagesOf(batch.changes, batch.at, this.#lastChange)) {
@@ -150,6 +155,13 @@ export class SqliteWriter {
     if (answers === undefined) return;
     this.#tables.answer.write(answers.written);
     this.#statements.answersGone.run(answers.forgottenTo);
+  }
+
+  #writeNotices({ notices }: Batch): void {
+    if (notices === undefined) return;
+    this.#tables.notice.write(notices.written);
+    for (const id of notices.removed) this.#statements.noticeGone.run(id);
+    this.#statements.noticesTo.run(notices.cursor);
   }
 
   #writeOutput(pieces: readonly OutputPiece[]): void {

@@ -1,0 +1,113 @@
+/** `drover watch`: what happens at a controller, as it happens. It only looks: whatever ends it, all goes on. */
+import { exitCodes } from '../../model/errors.ts';
+import { isEndedWorkflow, type WorkflowState } from '../../model/states.ts';
+import type { EventView, WorkflowView } from '../../protocol/views.ts';
+import type { Client } from '../../sdk/client.ts';
+import { ringBell } from '../bell.ts';
+import { type CommonOptions, type Context, inFolder, withSession } from '../context.ts';
+import { renderEvent } from '../display/event-line.ts';
+import type { CliEnv } from '../environment.ts';
+import { patienceOf } from '../execution.ts';
+import { named } from '../reference.ts';
+import { reporterFor } from '../reporter.ts';
+
+export interface WatchOptions extends CommonOptions {
+  readonly where?: string;
+  readonly after?: string;
+  readonly all?: boolean;
+  readonly bell?: boolean;
+}
+
+export function watchEvents(context: Context, id: string | undefined, options: WatchOptions): Promise<number> {
+  const { env } = context;
+  const { workflow, task } = id === undefined ? {} : named(id);
+  const scope = task === undefined ? workflow && `workflow=${workflow}` : `task=${task}`;
+  const where = [scope, options.where].filter((part) => part !== undefined).join('&');
+  const patience = patienceOf(reporterFor(env, 'quiet'));
+  return withSession(context, { ...inFolder(options.dir), joinsOnly: true, patience }, ({ client }, interrupts) =>
+    interrupts.unlessInterrupted(
+      (async () => {
+        // A name for `now`, so that nothing is missed before the stream begins.
+        const after = options.after ?? (await client.eventPage({ cursor: 'now', limit: 1 })).next;
+        const watch = new Watch(env, client, { ...options, where, after });
+        if (workflow === undefined || task !== undefined) await watch.endlessly();
+        else {
+          const end = await watch.untilEnded(workflow);
+          if (options.bell && end !== undefined) await ringBell(env, `${end.id} is ${end.state}`);
+        }
+        return exitCodes.ok;
+      })(),
+    ),
+  );
+}
+
+class Watch {
+  private readonly env: CliEnv;
+  private readonly client: Client;
+  private readonly options: WatchOptions;
+  private readonly where: string;
+  /** The last event that was printed. */
+  private cursor: string;
+
+  constructor(env: CliEnv, client: Client, options: WatchOptions & { readonly where: string; readonly after: string }) {
+    this.env = env;
+    this.client = client;
+    this.options = options;
+    this.where = options.where;
+    this.cursor = options.after;
+  }
+
+  /** Until nobody reads, or the signal. */
+  async endlessly(signal?: AbortSignal): Promise<void> {
+    const { where, cursor: after } = this;
+    const events = this.client.events({ after, where, ...(signal === undefined ? {} : { signal }) });
+    for await (const event of events) if (!(await this.print(event))) return;
+  }
+
+  /** All up to the end of the workflow, also where the filter leaves its end out. */
+  async untilEnded(workflow: string): Promise<WorkflowView | undefined> {
+    const begin = this.cursor;
+    const end = new AbortController();
+    let view = await this.client.workflow(workflow);
+    if (!isEndedWorkflow(view.state)) {
+      const reading = this.endlessly(end.signal);
+      const ended = this.endOf(workflow, begin, end.signal);
+      const first = await Promise.race([ended, reading]);
+      end.abort();
+      await Promise.allSettled([reading, ended]);
+      if (first === undefined) return undefined;
+      view = first;
+    }
+    await this.pages();
+    return view;
+  }
+
+  private async endOf(workflow: string, after: string, signal: AbortSignal): Promise<WorkflowView | undefined> {
+    const where = `workflow=${workflow}&type=workflow-moved`;
+    for await (const { to } of this.client.events({ after, where, signal })) {
+      if (!isEndedWorkflow(to as WorkflowState)) continue;
+      const view = await this.client.workflow(workflow);
+      if (isEndedWorkflow(view.state)) return view;
+    }
+    return undefined;
+  }
+
+  /** What has happened up to now and was not printed. */
+  private async pages(): Promise<void> {
+    const { next: last } = await this.client.eventPage({ cursor: 'now', limit: 1 });
+    for (let { cursor } = this; Number(cursor) < Number(last); ) {
+      const { events, next } = await this.client.eventPage({ cursor, where: this.where });
+      for (const event of events) if (event.seq <= Number(last)) await this.print(event);
+      cursor = next;
+    }
+  }
+
+  /** False once nobody reads. */
+  private async print(event: EventView): Promise<boolean> {
+    const { env } = this;
+    this.cursor = String(event.seq);
+    const isColoured = env.stdout.isTerminal && !env.variables.NO_COLOR && env.variables.TERM !== 'dumb';
+    const line = this.options.json ? JSON.stringify(event) : renderEvent(event, isColoured, this.options.all ?? false);
+    return line === undefined || env.stdout.write(`${line}\n`);
+  }
+}

@@ -1,0 +1,242 @@
+/** The output of many tasks: one after the other, or all at once as it comes. */
+import { DroverError } from '../../model/errors.ts';
+import { endedTaskStates, isEndedTask, isEndedWorkflow, type OutputStream, taskStates } from '../../model/states.ts';
+import { showBytes } from '../../model/units.ts';
+import type { Client } from '../../sdk/client.ts';
+import type { CliEnv } from '../environment.ts';
+import { named } from '../reference.ts';
+import { LineCutter, shown, withPrefix } from './lines.ts';
+import type { Selection } from './selection.ts';
+import { beginOfTail } from './tail.ts';
+
+export interface ManyLogs {
+  readonly env: CliEnv;
+  readonly client: Client;
+  readonly streams: readonly OutputStream[];
+  readonly tail: number | undefined;
+  /** Only lines that match. */
+  readonly pattern: RegExp | undefined;
+}
+
+/** Of which attempt of a task. */
+interface Source {
+  readonly task: string;
+  readonly attempt: number;
+}
+
+/** Tasks that are followed at the same time; what others write is kept for them. */
+const followedMax = 64;
+
+/** What became of it. */
+export class LogResult {
+  isMissing = false;
+  lines = 0;
+  /** Nobody reads any more: `| head`. */
+  isClosed = false;
+}
+
+const prefixes: Readonly<Record<OutputStream, string>> = { stdout: '|', stderr: '!' };
+
+class Printer {
+  readonly result = new LogResult();
+  protected readonly logs: ManyLogs;
+
+  constructor(logs: ManyLogs) {
+    this.logs = logs;
+  }
+
+  protected async print({ task, attempt }: Source, stream: OutputStream, isFollowing: boolean): Promise<void> {
+    const pieces = await this.open({ task, attempt }, stream, isFollowing);
+    const cutter = new LineCutter();
+    for await (const piece of pieces) {
+      await this.write(task, stream, cutter.take(piece));
+      if (this.result.isClosed) return;
+    }
+    await this.write(task, stream, cutter.end());
+  }
+
+  private async open({ task, attempt }: Source, stream: OutputStream, isFollowing: boolean) {
+    const { client, tail, env } = this.logs;
+    const offset = tail === undefined ? 0 : await beginOfTail(client, { task, stream, attempt }, tail);
+    const onMissing = (bytes: number): void => {
+      this.result.isMissing = true;
+      void env.stderr.write(`drover: ${showBytes(bytes)} of ${task} are missing\n`);
+    };
+    return client.output(task, { stream, attempt, offset, follow: isFollowing, onMissing });
+  }
+
+  private async write(task: string, stream: OutputStream, lines: Iterable<Uint8Array>): Promise<void> {
+    const { env, pattern } = this.logs;
+    const out: Uint8Array[] = [];
+    for (const line of lines) {
+      if (pattern !== undefined && !pattern.test(Buffer.from(line).toString())) continue;
+      out.push(withPrefix(`${task} ${prefixes[stream]}`, shown(line, env.stdout)));
+      this.result.lines++;
+    }
+    if (out.length > 0 && !(await env.stdout.write(Buffer.concat(out)))) this.result.isClosed = true;
+  }
+}
+
+/** One after the other, in the order of the selection. */
+export class LogList extends Printer {
+  async printAll(selection: Selection): Promise<LogResult> {
+    for await (const source of this.sources(selection)) {
+      for (const stream of this.logs.streams) await this.print(source, stream, false);
+      if (this.result.isClosed) break;
+    }
+    return this.result;
+  }
+
+  private async *sources({ tasks, filters }: Selection): AsyncGenerator<Source> {
+    const { client, env } = this.logs;
+    for (const { task, attempt } of tasks) {
+      const number = attempt ?? (await client.task(task)).attempts;
+      if (number > 0) yield { task, attempt: number };
+      else {
+        this.result.isMissing = true;
+        await env.stderr.write(`drover: ${task} has not run yet\n`);
+      }
+    }
+    for (const where of filters) {
+      for await (const { id, attempts } of client.eachTask({ where, fields: ['id', 'attempts'], limit: 1_000 })) {
+        if (attempts > 0) yield { task: id, attempt: attempts };
+      }
+    }
+  }
+}
+
+/** All at once, as it comes: what has begun, and what begins, until nothing of the selection is left to begin. */
+export class LogFollower extends Printer {
+  private readonly known = new Set<string>();
+  private readonly queue: Source[] = [];
+  private readonly active = new Set<Promise<void>>();
+  private wake: () => void = () => undefined;
+  private hasNews = true;
+
+  async follow(selection: Selection): Promise<LogResult> {
+    const { client } = this.logs;
+    const { next } = await client.eventPage({ cursor: 'now', limit: 1 });
+    for (const { task, attempt } of selection.tasks) {
+      const number = attempt ?? (await client.task(task)).attempts;
+      if (number > 0) this.add({ task, attempt: number });
+    }
+    for (const where of selection.filters) await this.addMatching(where);
+    const end = new AbortController();
+    const listening = this.listen(selection, next, end.signal);
+    listening.catch(() => this.tell());
+    try {
+      while (!this.result.isClosed && !(await this.isOver(selection))) await Promise.race([this.news(), listening]);
+    } finally {
+      end.abort();
+    }
+    await Promise.allSettled([listening, ...this.active]);
+    return this.result;
+  }
+
+  private async addMatching(where: string): Promise<void> {
+    const rows = this.logs.client.eachTask({ where, fields: ['id', 'attempts'], limit: 1_000 });
+    for await (const { id, attempts } of rows) if (attempts > 0) this.add({ task: id, attempt: attempts });
+  }
+
+  private add(source: Source): void {
+    const key = `${source.task}#${source.attempt}`;
+    if (this.known.has(key)) return;
+    this.known.add(key);
+    this.queue.push(source);
+    this.begin();
+  }
+
+  private begin(): void {
+    while (this.active.size < followedMax && this.queue.length > 0) {
+      const source = this.queue.shift() as Source;
+      const following = Promise.all(this.logs.streams.map((stream) => this.print(source, stream, true))).then(
+        () => undefined,
+      );
+      this.active.add(following);
+      following
+        .catch((error: unknown) => this.onFailure(source, error))
+        .finally(() => {
+          this.active.delete(following);
+          this.begin();
+          this.tell();
+        });
+    }
+  }
+
+  private onFailure({ task }: Source, error: unknown): void {
+    this.result.isMissing = true;
+    void this.logs.env.stderr.write(`drover: ${task}: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+
+  /** Every attempt is recorded before it begins, and every end of a workflow is a reason to look whether all is over. */
+  private async listen({ tasks, filters }: Selection, after: string, signal: AbortSignal): Promise<void> {
+    const workflows = [...tasks.map(({ task }) => named(task).workflow), ...filters.map(workflowIn)];
+    const ofThese = workflows.includes(undefined) ? '' : `&workflow=${[...new Set(workflows)].join(',')}`;
+    const where = `type=attempt-recorded,workflow-moved${ofThese}`;
+    for await (const { type, task = '', attempt = '' } of this.logs.client.events({ after, where, signal })) {
+      const number = named(attempt || 'w1').attempt;
+      if (type === 'attempt-recorded' && number !== undefined)
+        await this.consider(tasks, filters, { task, attempt: number });
+      this.tell();
+    }
+  }
+
+  private async consider(tasks: Selection['tasks'], filters: Selection['filters'], source: Source): Promise<void> {
+    if (tasks.some(({ task, attempt }) => task === source.task && attempt === undefined)) return this.add(source);
+    for (const filter of filters) {
+      const isPlain = filter === `workflow=${named(source.task).workflow}`;
+      if (isPlain) return this.add(source);
+      const { tasks: found } = await this.logs.client.tasks({ where: `${filter}&id=${source.task}`, fields: ['id'] });
+      if (found.length > 0) return this.add(source);
+    }
+  }
+
+  private async isOver({ tasks, filters }: Selection): Promise<boolean> {
+    if (this.active.size > 0 || this.queue.length > 0) return false;
+    this.hasNews = false;
+    const { client } = this.logs;
+    for (const { task, attempt } of tasks) {
+      if (attempt === undefined && !isEndedTask((await client.task(task)).state)) return false;
+    }
+    for (const filter of filters) if (await this.isGoingOn(filter)) return false;
+    return this.active.size === 0 && this.queue.length === 0;
+  }
+
+  /** Whether a task is left that may still begin: those of a workflow that was halted do not. */
+  private async isGoingOn(filter: string): Promise<boolean> {
+    const { client } = this.logs;
+    const states = taskStates.filter((state) => !(endedTaskStates as readonly string[]).includes(state));
+    const where = [filter, `state=${states.join(',')}`].filter(Boolean).join('&');
+    const looked = new Set<string>();
+    for await (const { id } of client.eachTask({ where, fields: ['id'] })) {
+      const { workflow } = named(id);
+      if (looked.has(workflow)) continue;
+      looked.add(workflow);
+      if (!isEndedWorkflow((await client.workflow(workflow)).state)) return true;
+    }
+    return false;
+  }
+
+  private tell(): void {
+    this.hasNews = true;
+    this.wake();
+  }
+
+  private news(): Promise<void> {
+    if (this.hasNews && this.active.size === 0 && this.queue.length === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.wake = resolve;
+    });
+  }
+}
+
+/** The only workflow that a filter lets through, if it names one. */
+const workflowIn = (filter: string): string | undefined => /(?:^|&)workflow=(w\d+)(?:&|$)/.exec(filter)?.[1];
+
+export function patternOf(source: string, ignoreCase: boolean): RegExp {
+  try {
+    return new RegExp(source, ignoreCase ? 'iu' : 'u');
+  } catch (error) {
+    throw new DroverError('bad-input', `--grep: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -1,0 +1,85 @@
+/** Lines of output that the controller found, as they are shown. */
+import { showBytes } from '../../model/units.ts';
+import type { SearchEnd, SearchLine } from '../../protocol/views.ts';
+import type { Client } from '../../sdk/client.ts';
+import type { SearchOptions } from '../../sdk/output.ts';
+import { printable, styled } from '../display/text.ts';
+import type { CliEnv } from '../environment.ts';
+import type { Selection } from './selection.ts';
+
+/** Names of one filter, so that an address does not become too long. */
+const namesMax = 100;
+
+/** Resolves with what was found in all. */
+export async function search(
+  env: CliEnv,
+  client: Client,
+  { tasks, filters }: Selection,
+  options: Omit<SearchOptions, 'where'>,
+): Promise<SearchEnd> {
+  const total: SearchEnd = { tasks: 0, bytes: 0, matches: 0, missing: 0 };
+  const printer = new MatchPrinter(env, tasks.length !== 1 || filters.length > 0, (options.context ?? 0) > 0);
+  const names = tasks.map(({ task }) => task);
+  const byName: string[] = [];
+  for (let from = 0; from < names.length; from += namesMax) {
+    byName.push(`id=${names.slice(from, from + namesMax).join(',')}`);
+  }
+  for (const where of [...byName, ...filters]) {
+    const lines = client.searchOutput({ ...options, where });
+    for (let next = await lines.next(); ; next = await lines.next()) {
+      if (next.done === true) {
+        for (const name of ['tasks', 'bytes', 'matches', 'missing'] as const) total[name] += next.value[name];
+        break;
+      }
+      // Who reads may have seen enough.
+      if (!(await printer.print(next.value))) {
+        await lines.return(total);
+        return { ...total, matches: 1 };
+      }
+    }
+  }
+  if (total.missing > 0)
+    await env.stderr.write(`drover: ${showBytes(total.missing)} are missing, and were not searched\n`);
+  return total;
+}
+
+class MatchPrinter {
+  private readonly env: CliEnv;
+  private readonly isNamed: boolean;
+  private readonly hasContext: boolean;
+  private last: SearchLine | undefined;
+
+  constructor(env: CliEnv, isNamed: boolean, hasContext: boolean) {
+    this.env = env;
+    this.isNamed = isNamed;
+    this.hasContext = hasContext;
+  }
+
+  print(line: SearchLine): Promise<boolean> {
+    const { stdout, variables } = this.env;
+    const isColoured = stdout.isTerminal && !variables.NO_COLOR && variables.TERM !== 'dumb';
+    const isNext = this.last === undefined || isBehind(this.last, line);
+    this.last = line;
+    const gap = this.hasContext && !isNext ? '--\n' : '';
+    const mark = line.stream === 'stderr' ? '!' : '|';
+    const place = `${line.task}${line.spans.length > 0 ? ':' : '-'}${line.line} ${mark} `;
+    const text = highlighted(line, stdout.isTerminal, isColoured);
+    return stdout.write(
+      `${gap}${this.isNamed ? styled(place, 'dim', isColoured) : ''}${text}${line.isCut ? ' …' : ''}\n`,
+    );
+  }
+}
+
+const isBehind = (last: SearchLine, { task, stream, line }: SearchLine): boolean =>
+  last.task === task && last.stream === stream && line <= last.line + 1;
+
+function highlighted({ text, spans }: SearchLine, isTerminal: boolean, isColoured: boolean): string {
+  const safe = isTerminal ? printable : (part: string): string => part;
+  let shown = '';
+  let at = 0;
+  for (const [from, to] of isColoured ? spans : []) {
+    shown += safe(text.slice(at, from)) + styled(safe(text.slice(from, to)), 'red', true);
+    at = to;
+  }
+  return shown + safe(text.slice(at));
+}

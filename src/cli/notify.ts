@@ -1,0 +1,123 @@
+/**
+ * Who is told what of a workflow: webhooks, by the controller, wherever the submitter is by then; a command and the bell
+ * of the terminal, by the command that waits, where it runs.
+ */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isEndedWorkflow } from '../model/states.ts';
+import type { Notification } from '../protocol/spec.ts';
+import type { WorkflowView } from '../protocol/views.ts';
+import { ringBell } from './bell.ts';
+import type { CliEnv } from './environment.ts';
+import { bellOption, filled } from './options.ts';
+
+type Occasion = Notification['on'];
+
+export interface NotifyOptions {
+  readonly notifyUrl?: readonly string[];
+  readonly notifyOn?: readonly Occasion[];
+  readonly notifyCommand?: string;
+  readonly bell?: boolean;
+}
+
+/** Signs what webhooks get. No option: arguments are seen by everybody on the machine. */
+const secretVariable = 'DROVER_NOTIFY_SECRET';
+
+const occasionOption = () =>
+  new Option('--notify-on <list>', 'when: end, first-failure, failed:10, failed:5% (default: end)').argParser(
+    occasions,
+  );
+
+export const addWebhooks = (command: Command): Command =>
+  command
+    .option(
+      '--notify-url <url>',
+      `the server posts JSON there, signed with $${secretVariable}; may be repeated`,
+      collect,
+    )
+    .addOption(occasionOption());
+
+export const addLocalNotifications = (command: Command): Command =>
+  command
+    .option('--notify-command <command>', 'run this here then, with $DROVER_EVENT, …', filled)
+    .addOption(bellOption());
+
+export const addOccasions = (command: Command): Command => command.addOption(occasionOption());
+
+const collect = (text: string, before: readonly string[] = []): string[] => [...before, filled(text)];
+
+function occasions(text: string): Occasion[] {
+  return text.split(',').map((word) => {
+    if (word === 'end' || word === 'first-failure') return word;
+    const failed = /^failed:(\d{1,8}|\d{1,3}(?:\.\d{1,3})?%)$/.exec(word)?.[1];
+    if (failed === undefined || Number.parseFloat(failed) === 0) {
+      throw new InvalidArgumentError('It is a list of end, first-failure, failed:10, failed:5%.');
+    }
+    return { failed: failed.endsWith('%') ? failed : Number(failed) };
+  });
+}
+
+/** For the specification of a workflow. */
+export function webhooksOf(
+  { variables }: CliEnv,
+  { notifyUrl = [], notifyOn = ['end'] }: NotifyOptions,
+): Notification[] {
+  const secret = variables[secretVariable] ? { secret: variables[secretVariable] } : {};
+  return notifyUrl.flatMap((webhook) => notifyOn.map((on) => ({ on, webhook, ...secret })));
+}
+
+/** Tells each occasion once, as the views of a run go by. */
+export class LocalNotifier {
+  private readonly env: CliEnv;
+  private readonly options: NotifyOptions;
+  private readonly told = new Set<Occasion>();
+  private telling: Promise<void> = Promise.resolve();
+
+  constructor(env: CliEnv, options: NotifyOptions) {
+    this.env = env;
+    this.options = options;
+  }
+
+  look(view: WorkflowView): void {
+    const { notifyOn = ['end'], notifyCommand, bell } = this.options;
+    if (notifyCommand === undefined && !bell) return;
+    for (const occasion of notifyOn) {
+      if (this.told.has(occasion) || !isReached(occasion, view)) continue;
+      this.told.add(occasion);
+      this.telling = this.telling.then(() => this.tell(occasion, view));
+    }
+  }
+
+  /** Resolves when all that there was to tell is told. */
+  settled(): Promise<void> {
+    return this.telling;
+  }
+
+  private async tell(occasion: Occasion, view: WorkflowView): Promise<void> {
+    const { env } = this;
+    const { notifyCommand, bell } = this.options;
+    if (bell) await ringBell(env, `${view.id} ${describe(occasion, view)}`);
+    if (notifyCommand === undefined) return;
+    const { id, name = '', state, counts } = view;
+    const code = await env.runShell(notifyCommand, {
+      DROVER_EVENT: typeof occasion === 'string' ? occasion : 'failed',
+      DROVER_WORKFLOW: id,
+      DROVER_NAME: name,
+      DROVER_STATE: state,
+      DROVER_TOTAL: String(counts.total),
+      DROVER_DONE: String(counts.done),
+      DROVER_FAILED: String(counts.failed),
+    });
+    if (code !== 0) await env.stderr.write(`drover: --notify-command ended with ${code}\n`).catch(() => undefined);
+  }
+}
+
+function isReached(occasion: Occasion, { state, counts: { failed, total } }: WorkflowView): boolean {
+  if (occasion === 'end') return isEndedWorkflow(state);
+  if (occasion === 'first-failure') return failed > 0;
+  const { failed: most } = occasion;
+  if (typeof most === 'number') return failed >= most;
+  return failed > 0 && failed * 100 >= Number.parseFloat(most) * total;
+}
+
+const describe = (occasion: Occasion, { state, counts: { failed, total } }: WorkflowView): string =>
+  occasion === 'end' ? `is ${state}` : `has ${failed} of ${total} tasks failed`;

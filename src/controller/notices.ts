@@ -1,0 +1,123 @@
+/**
+ * What definers want to be told of, and how far that has come.
+ *
+ * Owns: the rows of notices, and up to where the history was looked through for them. Like tokens they are no part of the
+ * cluster, and are committed by the turns: what is told was durable before, and is told again until that it was told is.
+ * 1. A notification of a workflow is noted once for each of its runs.
+ * 2. An id is never used again. Past `noticesMax` those go that are settled, the oldest first.
+ */
+import { DroverError } from '../model/errors.ts';
+import type { WorkflowId } from '../model/ids.ts';
+import { noticesMax } from '../model/limits.ts';
+import type { Notification } from '../protocol/spec.ts';
+import type { NoticeRow } from '../store/notice-row.ts';
+
+export type NewNotice = Pick<NoticeRow, 'workflow' | 'rule' | 'run' | 'body'>;
+
+/** What came of a try. */
+export type Tried = Pick<NoticeRow, 'id' | 'state' | 'dueAt' | 'error'>;
+
+/** What a turn did to them, for its commit. */
+export interface NoticeChanges {
+  /** All changes up to this one were looked at. */
+  readonly cursor: number;
+  readonly written: readonly NoticeRow[];
+  readonly removed: readonly number[];
+}
+
+export class Notices {
+  readonly #byId = new Map<number, NoticeRow>();
+  readonly #known = new Set<string>();
+  #cursor: number;
+  #last = 0;
+  #isChanged = false;
+  #written: NoticeRow[] = [];
+  #removed: number[] = [];
+
+  /** In the order of their ids. */
+  constructor({ cursor, rows }: { readonly cursor: number; readonly rows: readonly NoticeRow[] }) {
+    this.#cursor = cursor;
+    for (const row of rows) this.#put(row);
+  }
+
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  get rows(): Iterable<NoticeRow> {
+    return this.#byId.values();
+  }
+
+  has(workflow: WorkflowId, rule: number, run: number): boolean {
+    return this.#known.has(`${workflow} ${rule} ${run}`);
+  }
+
+  note(notices: readonly NewNotice[], cursor: number, now: number): void {
+    for (const notice of notices) {
+      if (this.has(notice.workflow, notice.rule, notice.run)) continue;
+      const id = this.#last + 1;
+      this.#write({ id, ...notice, at: now, state: 'pending', tries: 0, dueAt: now, error: undefined });
+    }
+    if (cursor > this.#cursor) this.#cursor = cursor;
+    this.#isChanged = true;
+    this.#makeRoom();
+  }
+
+  tried({ id, ...outcome }: Tried): void {
+    const row = this.#byId.get(id);
+    if (row?.state === 'pending') this.#write({ ...row, ...outcome, tries: row.tries + 1 });
+  }
+
+  /** What changed since it was last asked; undefined when nothing has. */
+  takeChanges(): NoticeChanges | undefined {
+    if (!this.#isChanged) return undefined;
+    const changes = { cursor: this.#cursor, written: this.#written, removed: this.#removed };
+    this.#isChanged = false;
+    this.#written = [];
+    this.#removed = [];
+    return changes;
+  }
+
+  #write(row: NoticeRow): void {
+    this.#put(row);
+    this.#written.push(row);
+    this.#isChanged = true;
+  }
+
+  #put(row: NoticeRow): void {
+    this.#byId.set(row.id, row);
+    this.#known.add(`${row.workflow} ${row.rule} ${row.run}`);
+    this.#last = Math.max(this.#last, row.id);
+  }
+
+  #makeRoom(): void {
+    if (this.#byId.size <= noticesMax) return;
+    for (const { id, state, workflow, rule, run } of this.#byId.values()) {
+      if (this.#byId.size <= noticesMax) return;
+      if (state === 'pending' || id === this.#last) continue;
+      this.#byId.delete(id);
+      this.#known.delete(`${workflow} ${rule} ${run}`);
+      this.#removed.push(id);
+    }
+  }
+}
+
+/** What can't be told by anybody is refused before the workflow is taken. */
+export function checkNotifications(notifications: readonly Notification[]): void {
+  for (const [at, notification] of notifications.entries()) {
+    const why = flawOf(notification);
+    if (why === undefined) continue;
+    throw new DroverError('bad-input', `notify[${at}]: ${why}`, { hint: 'for example https://example.org/hook' });
+  }
+}
+
+function flawOf({ webhook, on }: Notification): string | undefined {
+  const url = URL.canParse(webhook) ? new URL(webhook) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return 'webhook is no address of http or https';
+  if (url.username !== '' || url.password !== '') return 'webhook has a password: use the secret instead';
+  return typeof on === 'object' && shareOf(on.failed) > 100 ? 'more than 100 % can not fail' : undefined;
+}
+
+/** In percent; 0 for what is a number of tasks. */
+export const shareOf = (failed: number | string): number =>
+  typeof failed === 'string' ? Number.parseFloat(failed) : 0;
