@@ -50,7 +50,7 @@ describe('a command line is refused, with what to type instead:', () => {
   it.each([
     [['rum'], "unknown command 'rum'", "did you mean run? see 'drover --help'"],
     [['--nope'], "unknown option '--nope'", "see 'drover --help'"],
-    [['run', '--retry', '1', 'good'], "unknown option '--retry'", 'did you mean --retries?'],
+    [['run', '--retry', '1', 'good'], "unknown option '--retry'", '--retries? see'],
     [['show'], "missing required argument 'id'", "see 'drover show --help'"],
     [['ls', 'w1'], "too many arguments for 'ls'", "see 'drover ls --help'"],
     [['ls', ':::', 'a'], "':::' begins values for 'drover run' and 'drover submit' only", 'drover run --help'],

@@ -109,7 +109,7 @@ describe('a server', () => {
     expect(await here.run(['wait', 'w1'])).toMatchObject({ code: 0, stdout: 'a\nb\n' });
     expect(await here.run(['run', 'echo', ':::', 'c'])).toMatchObject({ code: 0, stdout: 'c\n' });
     expect(await here.run(['run', '--server', 'echo', ':::', 'd'])).toMatchObject({ code: 0, stdout: 'd\n' });
-    expect((await here.run(['workers'])).stdout).toMatch(/^k1 +native +healthy +2 /m);
+    expect((await here.run(['workers'])).stdout).toMatch(/^k1 +native +healthy +default +2 /m);
     worker.child.kill('SIGINT');
     expect(await worker.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('the worker ends') });
     expect((await here.json(['workers', '--all', '--json'])).state).toBe('gone');

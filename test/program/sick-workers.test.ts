@@ -27,7 +27,9 @@ describe('a sick worker', () => {
     await herd.worker('-j', '1');
     const reason = 'it exited with 3: the disk is gone';
     await herd.untilSome('it is checked', async () => (await herd.workerView('k1'))?.reason === reason);
-    expect(await herd.ok('workers')).toMatch(/^k1 +native +unhealthy +1 +0 .* it exited with 3: the disk is gone$/m);
+    expect(await herd.ok('workers')).toMatch(
+      /^k1 +native +unhealthy +default +1 .* 0 .* it exited with 3: the disk is gone$/m,
+    );
     await herd.ok('submit', 'touch begun.{}', ':::', '1');
     expect(await herd.task('w1.1')).toMatchObject({ state: 'queued', attempts: 0 });
     herd.write('disk');
@@ -78,7 +80,9 @@ describe('a sick worker', () => {
     const { state, bar, reason } = (await herd.workerView('k2')) ?? {};
     expect([state, bar]).toEqual(['healthy', 'quarantined']);
     expect(reason).toMatch(/^\d+ attempts in a row failed on it, and one of the tasks succeeded elsewhere$/);
-    expect(await herd.ok('workers')).toMatch(/^k2 +native +healthy, quarantined +2 +0 .* succeeded elsewhere$/m);
+    expect(await herd.ok('workers')).toMatch(
+      /^k2 +native +healthy, quarantined +default +2 .* 0 .* succeeded elsewhere$/m,
+    );
     herd.write('mended');
     expect(await herd.ok('worker', 'release', 'k2')).toBe('k2 gets tasks again\n');
     await herd.ok('worker', 'drain', 'k1');

@@ -28,7 +28,7 @@ describe('a worker that is drained', () => {
     await herd.untilSome('others wait there', async () => ((await herd.workerView('k1'))?.attempts ?? 0) > 1);
     await herd.worker('-j', '1');
     expect(await herd.ok('worker', 'drain', 'k1')).toBe('k1 gets no more tasks; what runs there goes on\n');
-    expect(await herd.ok('workers')).toMatch(/^k1 +native +healthy, drained +1 +.* by command$/m);
+    expect(await herd.ok('workers')).toMatch(/^k1 +native +healthy, drained +default +1 +.* by command$/m);
     await until('one that waited runs elsewhere', () => isBegun('k2 b'));
     herd.write('go.a');
     await herd.untilTask('w2.1', 'done');

@@ -33,7 +33,7 @@ describe('a reset', () => {
     resume(herd, w);
     herd.finish(w);
     expect(herd.cluster.workflow(w).state).toBe('done');
-    expect(herd.cluster.tasks.lastAttempt(herd.task(w, 1))).toBe(1);
+    expect(herd.cluster.tasks.attemptNumber(herd.task(w, 1))).toBe(1);
   });
 
   it('of all repeats what is done, in the order of its edges', () => {
