@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { stringify } from 'yaml';
 import { requestsMax } from '../model/limits.ts';
+import { isObject } from './document.ts';
 import { Issues } from './issues.ts';
 import { NeedWords } from './schema.ts';
 import { mergedResources, resourcesOf } from './settings.ts';
@@ -80,6 +81,3 @@ function requesting(task: Record<string, unknown>, requests: Requests): Record<s
 
 const ownOf = <T>(from: Readonly<Record<string, T>> | undefined, name: unknown): T | undefined =>
   from !== undefined && typeof name === 'string' && Object.hasOwn(from, name) ? from[name] : undefined;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,14 +1,13 @@
 /** A definition of a workflow that `run` and `submit` are given: read, changed as options say, and compiled. */
-import { resolve } from 'node:path';
 import { compile, type Flow, type Surroundings } from '../../definition/compile.ts';
+import { isObject } from '../../definition/document.ts';
 import { type Requests, withRequests } from '../../definition/requests.ts';
 import { parseText } from '../../definition/text.ts';
 import { DroverError } from '../../model/errors.ts';
-import { definitionBytesMax } from '../../model/limits.ts';
-import { showBytes } from '../../model/units.ts';
 import type { DefinitionRequest } from '../../sdk/client.ts';
 import type { CliEnv } from '../environment.ts';
 import type { InputOptions } from './inputs.ts';
+import { wholeText } from './whole-text.ts';
 import { workflowSpecOf } from './workflow-spec.ts';
 
 export interface FlowInput {
@@ -20,11 +19,16 @@ export interface FlowInput {
   compile(addedTo?: { readonly workflow: string; readonly size: number }, requests?: Requests): Flow;
 }
 
+const hints = {
+  missingHint: "name a file with a definition, or '-' for stdin with --flow",
+  largeHint: 'give ranges and lists of values in its args, or a file with a command on each line',
+};
+
 export async function readFlow(env: CliEnv, words: readonly string[], options: InputOptions): Promise<FlowInput> {
   checkOptions(words, options);
   const [input = '-'] = words;
   const name = input === '-' ? 'stdin' : input;
-  const { document: written, locate } = parseText(await textOf(env, input, name), name);
+  const { document: written, locate } = parseText(await wholeText(env, input, { name, ...hints }), name);
   const spec = workflowSpecOf(env, options);
   const surroundings = surroundingsOf(spec);
   const document = withOptions(written, options, spec.env);
@@ -65,37 +69,6 @@ function checkOptions(words: readonly string[], { array, sources, skipIfExists }
     });
   }
   if (words.length > 1) throw new DroverError('bad-input', `one definition was expected, not ${words.length}`);
-}
-
-async function textOf(env: CliEnv, input: string, name: string): Promise<string> {
-  const path = resolve(env.cwd, input);
-  if (input !== '-' && env.kindOf(path) !== 'file') {
-    throw new DroverError('bad-input', `${env.kindOf(path) === 'missing' ? 'no such file' : 'no file'}: ${name}`, {
-      hint: "name a file with a definition, or '-' for stdin with --flow",
-    });
-  }
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const piece of input === '-' ? env.readStdin() : env.readFile(path)) {
-      bytes += piece.length;
-      if (bytes > definitionBytesMax) break;
-      pieces.push(piece);
-    }
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new DroverError('bad-input', `can't read ${name}: ${error.message}`, { cause: error });
-  }
-  if (bytes > definitionBytesMax) {
-    throw new DroverError('too-large', `${name} has more than ${showBytes(definitionBytesMax)}`, {
-      hint: 'give ranges and lists of values in its args, or a file with a command on each line',
-    });
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
-  } catch (cause) {
-    throw new DroverError('bad-definition', `${name}: not UTF-8`, { cause });
-  }
 }
 
 function surroundingsOf({ cwd, shell, env, outputDir, stdin, like, notify }: Surroundings): Surroundings {
@@ -142,9 +115,6 @@ function withOptions(document: unknown, options: InputOptions, env: Readonly<Rec
         }),
   };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const given = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

@@ -1,38 +1,26 @@
 /** What tasks are to ask for besides what their definition says: from a file, from earlier workflows, or both. */
-import { resolve } from 'node:path';
 import { Issues } from '../../definition/issues.ts';
 import { mergedRequests, parseRequests, type Requests } from '../../definition/requests.ts';
 import { mergedResources, resourcesOf } from '../../definition/settings.ts';
 import { DroverError } from '../../model/errors.ts';
-import { definitionBytesMax } from '../../model/limits.ts';
-import { showBytes } from '../../model/units.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { Client } from '../../sdk/client.ts';
 import { learn } from '../../sdk/learning.ts';
 import { printable } from '../display/text.ts';
 import type { CliEnv } from '../environment.ts';
 import type { InputOptions } from './inputs.ts';
+import { wholeText } from './whole-text.ts';
 
 export type RequestOptions = Pick<InputOptions, 'resources' | 'learn'>;
 
+const hints = {
+  missingHint: "'drover resources ID --write-yaml FILE' writes one",
+  largeHint: 'ask for resources by template, not by task',
+};
+
 export async function requestsIn(env: CliEnv, { resources: file }: RequestOptions): Promise<Requests> {
   if (file === undefined) return {};
-  const path = resolve(env.cwd, file);
-  if (env.kindOf(path) !== 'file') {
-    throw new DroverError('bad-input', `--resources: no such file: ${file}`, {
-      hint: "'drover resources ID --write-yaml FILE' writes one",
-    });
-  }
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of env.readFile(path)) {
-    bytes += piece.length;
-    if (bytes > definitionBytesMax) {
-      throw new DroverError('too-large', `${file} has more than ${showBytes(definitionBytesMax)}`);
-    }
-    pieces.push(piece);
-  }
-  return parseRequests(Buffer.concat(pieces).toString(), file);
+  return parseRequests(await wholeText(env, file, { name: file, ...hints }), file);
 }
 
 /** The word of the file counts. `note` is told what came of learning. */
