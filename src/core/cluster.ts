@@ -37,6 +37,7 @@ import { hasRoom, prefetchOf } from './scheduler/placement.ts';
 import { TaskColumns, type TaskRow } from './task/columns.ts';
 import { firstState } from './task/table.ts';
 import type { TaskEvent, TaskView } from './task/view.ts';
+import { countPending, isDoomed } from './task/waiting.ts';
 import { WorkerRecord, type WorkerRow } from './worker.ts';
 import { levelOf, priorityOf } from './workflow/ready-tasks.ts';
 import { WorkflowRecord, type WorkflowRow } from './workflow/record.ts';
@@ -117,7 +118,7 @@ export class Cluster {
     const { rules } = this.workflow(this.tasks.workflow(task));
     const view = this.tasks.view(task, rules, adjustable(this.needOf(task)));
     const mayWaitAgain = view.state === 'failed' || view.state === 'cancelled';
-    return mayWaitAgain ? { ...view, pending: this.countPending(task) } : view;
+    return mayWaitAgain ? { ...view, pending: countPending(this, task) } : view;
   }
 
   needOf(task: TaskId): Need {
@@ -353,31 +354,10 @@ export class Cluster {
       const task = taskId(id);
       if (!this.tasks.has(task)) continue;
       const state = this.tasks.state(task);
-      if (state === 'registering' || state === 'waiting') this.tasks.setPending(task, this.countPending(task));
+      if (state === 'registering' || state === 'waiting') this.tasks.setPending(task, countPending(this, task));
       this.#file(task);
     }
     for (const id of this.workflows.keys()) this.attention.add(id);
-  }
-
-  /** Whether a doomed task waits for nothing but failures that did not happen, or for others that are not needed for that. */
-  isUnneeded(task: TaskId): boolean {
-    const { graph, tasks } = this;
-    for (let edge = graph.firstInto(task); edge !== 0; edge = graph.nextInto(edge)) {
-      const parent = graph.parentOf(edge);
-      const state = tasks.state(parent);
-      if (edgeStatus(graph.kindOf(edge), state) !== 'impossible') continue;
-      if (state !== 'done' && tasks.reason(parent) !== 'unneeded') return false;
-    }
-    return true;
-  }
-
-  /** Whether an edge into a waiting task can never be met. */
-  isDoomed(task: TaskId): boolean {
-    const { graph } = this;
-    for (let edge = graph.firstInto(task); edge !== 0; edge = graph.nextInto(edge)) {
-      if (edgeStatus(graph.kindOf(edge), this.tasks.state(graph.parentOf(edge))) === 'impossible') return true;
-    }
-    return false;
   }
 
   #addWorker(worker: WorkerRecord): void {
@@ -516,7 +496,7 @@ export class Cluster {
 
   #onTaskChanged(task: TaskId, event: TaskEvent): void {
     const before = this.tasks.state(task);
-    if (event.type === 'moved' && event.move.to === 'waiting') this.tasks.setPending(task, this.countPending(task));
+    if (event.type === 'moved' && event.move.to === 'waiting') this.tasks.setPending(task, countPending(this, task));
     const wasUnneeded = this.tasks.reason(task) === 'unneeded';
     if (event.type === 'moved') this.#setState(task, event.move.to);
     this.tasks.apply(task, event);
@@ -655,16 +635,6 @@ export class Cluster {
     if (this.#early.size > 0 && this.#early.delete(task)) this.#dirtyTasks.add(task);
   }
 
-  /** Edges into a task that are not met. */
-  countPending(task: TaskId): number {
-    const { graph } = this;
-    let pending = 0;
-    for (let edge = graph.firstInto(task); edge !== 0; edge = graph.nextInto(edge)) {
-      if (edgeStatus(graph.kindOf(edge), this.tasks.state(graph.parentOf(edge))) !== 'met') pending++;
-    }
-    return pending;
-  }
-
   #setState(task: TaskId, state: TaskState): void {
     const workflow = this.workflow(this.tasks.workflow(task));
     const kind = this.tasks.kind(task);
@@ -679,7 +649,7 @@ export class Cluster {
     switch (this.tasks.state(task)) {
       case 'waiting':
         if (this.tasks.pending(task) > 0) {
-          if (this.isDoomed(task)) this.doomed.push(task);
+          if (isDoomed(this, task)) this.doomed.push(task);
         } else if (!this.tasks.isHeld(task)) this.releasable.push(task);
         return;
       case 'queued':

@@ -10,6 +10,7 @@ import type { Lane } from './scheduler/lanes.ts';
 import { hasRoom, mayLaunch, prefetchOf } from './scheduler/placement.ts';
 import { maskOf } from './task/columns.ts';
 import { blockTasks } from './task/state-blocks.ts';
+import { isDoomed } from './task/waiting.ts';
 import type { WorkerRecord } from './worker.ts';
 
 const isHeldByWorker = (state: TaskState): boolean => (heldByWorkerStates as readonly TaskState[]).includes(state);
@@ -101,7 +102,7 @@ function checkLists(cluster: Cluster): void {
     const isFree = state === 'waiting' && tasks.pending(task) === 0 && !tasks.isHeld(task);
     assert(!isFree || lists.releasable.has(task), `task ${task} could be queued and is on no list`);
     assert(
-      state !== 'waiting' || !cluster.isDoomed(task) || lists.doomed.has(task),
+      state !== 'waiting' || !isDoomed(cluster, task) || lists.doomed.has(task),
       `task ${task} is doomed, unlisted`,
     );
     const isJoin = state === 'queued' && tasks.kind(task) !== 'command' && !tasks.isHeld(task);

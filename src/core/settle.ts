@@ -10,6 +10,7 @@ import type { CancelReason } from '../model/states.ts';
 import { edgeStatus } from './graph.ts';
 import { expireSuspicions, nextSuspicionEnd } from './scheduler/suspicion.ts';
 import { adjustTask } from './task/adjusting.ts';
+import { isDoomed, isUnneeded } from './task/waiting.ts';
 import type { Turn } from './turn.ts';
 import type { WorkflowRecord } from './workflow/record.ts';
 import { abortWorkflow } from './workflow/registration.ts';
@@ -96,9 +97,9 @@ function triage(turn: Turn, task: TaskId): 'stays' | undefined {
 
 function cancelDoomed(turn: Turn, task: TaskId): undefined {
   const { cluster } = turn;
-  if (cluster.tasks.state(task) !== 'waiting' || !cluster.isDoomed(task)) return;
+  if (cluster.tasks.state(task) !== 'waiting' || !isDoomed(cluster, task)) return;
   const { stop } = cluster.workflow(cluster.tasks.workflow(task));
-  const reason: CancelReason = stop ?? (cluster.isUnneeded(task) ? 'unneeded' : 'upstream');
+  const reason: CancelReason = stop ?? (isUnneeded(cluster, task) ? 'unneeded' : 'upstream');
   turn.task(task, { type: 'cancel', reason }, 'controller');
 }
 

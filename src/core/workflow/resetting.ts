@@ -1,5 +1,6 @@
 /** A workflow begins anew on its definer's word: what is not done, or all of it, as if it had never been tried. */
 import type { TaskId, WorkflowId } from '../../model/ids.ts';
+import { countPending } from '../task/waiting.ts';
 import type { Turn } from '../turn.ts';
 
 export interface Resetting {
@@ -41,7 +42,7 @@ function resetWithEarlier(turn: Turn, task: TaskId, all: boolean): number {
   let count = 0;
   const open = [task];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const unmet = turn.cluster.countPending(next) > 0;
+    const unmet = countPending(turn.cluster, next) > 0;
     if (turn.task(next, { type: 'reset', all: all && next === task, unmet }, 'controller').kind !== 'accept') continue;
     if (tasks.kind(next) === 'command') count++;
     for (const { child } of graph.children(next)) {
