@@ -55,6 +55,22 @@ describe('a task that needs 300 MB and asks for 100', () => {
     expect(lastJson(told.stdout)).toMatchObject({ id: 'w3', attempts: 1 });
   });
 
+  it('learns as a line of a list, too, by the name of the workflow', { timeout: 60_000 }, async () => {
+    herd.write('hogs.txt', `${hog}\n`);
+    const asks = ['run', 'hogs.txt', '--memory', '300MB', '--json', '--name', 'hogs'];
+    expect(lastJson((await herd.run(...asks)).stdout)).toMatchObject({ id: 'w1', done: 1 });
+    const learnt = await herd.run(...asks, '--learn');
+    expect([lastJson(learnt.stdout), learnt.stderr]).toMatchObject([
+      { id: 'w2', done: 1 },
+      expect.stringContaining('tasks ask for what those of w1 have used'),
+    ]);
+    const nameless = await herd.run('run', 'hogs.txt', '--learn');
+    expect([nameless.code, nameless.stderr]).toMatchObject([
+      2,
+      expect.stringContaining('give all of them the same --name'),
+    ]);
+  });
+
   it('is told what is wrong with a file of requests', async () => {
     herd.write('flow.yaml', flow);
     herd.write('bad.yaml', 'templates: { hog: { memory: 12 parsecs } }\n');
