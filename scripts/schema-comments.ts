@@ -12,7 +12,7 @@ const folder = join(import.meta.dirname, '..', 'src', 'protocol');
 const commented = /\/\*\*((?:(?!\*\/).)*)\*\/\s*\n\s*(?:export const ([A-Z]\w*) = |(\w+): )/gs;
 const declared = /^export const ([A-Z]\w*) = /gm;
 
-export function schemaComments(files: readonly string[] = ['spec.ts', 'views.ts']): Comments {
+export function schemaComments(files: readonly string[] = ['spec.ts', 'views.ts', 'statistics.ts']): Comments {
   const comments: Comments = {};
   for (const file of files) {
     const source = readFileSync(join(folder, file), 'utf8');

@@ -16,6 +16,7 @@ import { registerHttpWorkerRoutes } from './routes/http-workers.ts';
 import { registerListRoutes } from './routes/lists.ts';
 import { registerNdjsonRoutes } from './routes/ndjson.ts';
 import { registerServerRoutes } from './routes/server.ts';
+import { registerStatisticsRoutes } from './routes/statistics.ts';
 import { registerTaskChangeRoutes } from './routes/task-changes.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
 import { registerTokenRoutes } from './routes/tokens.ts';
@@ -48,6 +49,7 @@ export function createApi(options: ApiOptions): App {
   registerTaskRoutes(app, options);
   registerNdjsonRoutes(app, options, comparer);
   registerListRoutes(app, options);
+  registerStatisticsRoutes(app, options);
   registerBulkRoutes(app, options);
   registerTokenRoutes(app, options);
   const specs = new SpecCache(options.shell.store);

@@ -2,7 +2,8 @@
  * The controller: `step(inputs, now)` decides, changes the cluster and says what to make durable and what to do then.
  * Synchronous, without I/O: the shell pumps inputs in and effects out, and so does the simulator.
  *
- * Owns: the cluster, the sessions of workers, the custody of output, the tokens, the answers that can be asked for again.
+ * Owns: the cluster, the sessions of workers, the custody of output, the tokens, the answers that can be asked for again, the
+ * fingerprints of failures.
  * 1. Every effect of a step is performed only after the step's changes are durable.
  * 2. A step makes at most about `commitRowsMax` changes; `isUnfinished` asks for another one.
  * 3. No input makes it throw: a bad request is refused, a bad message drops its link.
@@ -17,8 +18,10 @@ import type { AttemptId } from '../model/ids.ts';
 import { commitRowsMax, overdueMs } from '../model/limits.ts';
 import { presets, type Timeouts } from '../model/timeouts.ts';
 import type { AnswerRow } from '../store/answer-row.ts';
+import type { FingerprintRow } from '../store/failure-rows.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import { Answers } from './answers.ts';
+import { FailureNotes } from './failures/notes.ts';
 import { HttpWorkers, type OutputLengths } from './http-workers.ts';
 import { journal } from './journal.ts';
 import type { Effect, Input, Launch, StepResult } from './messages.ts';
@@ -41,6 +44,7 @@ export interface ControllerStart {
   readonly versionAtStart: number;
   readonly tokens?: readonly TokenRow[];
   readonly answers?: readonly AnswerRow[];
+  readonly fingerprints?: readonly FingerprintRow[];
   readonly settings: ControllerSettings;
 }
 
@@ -61,18 +65,22 @@ export class Controller {
   readonly sessions: WorkerSessions;
   readonly tokens: Tokens;
   readonly answers: Answers;
+  readonly failures: FailureNotes;
   readonly #httpWorkers: HttpWorkers;
   readonly #custody: OutputCustody;
   #rebalanceAt = 0;
 
   constructor(start: ControllerStart) {
-    const { cluster, outputEnd, outputLengths, settings, tokens = [], answers = [], ...lineage } = start;
+    const { cluster, outputEnd, outputLengths, settings, ...kept } = start;
+    const { tokens = [], answers = [], fingerprints = [], ...lineage } = kept;
     this.cluster = cluster;
     this.tokens = new Tokens(tokens);
     this.answers = new Answers(answers);
+    this.failures = new FailureNotes(fingerprints);
     this.#custody = new OutputCustody(outputEnd);
-    this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, this.#custody);
-    this.#httpWorkers = new HttpWorkers(cluster, settings.timeouts, this.#custody, outputLengths);
+    const keepers = { custody: this.#custody, failures: this.failures };
+    this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, keepers);
+    this.#httpWorkers = new HttpWorkers(cluster, settings.timeouts, keepers, outputLengths);
   }
 
   step(inputs: readonly Input[], now: number): StepResult {
@@ -92,12 +100,14 @@ export class Controller {
     const generation = this.sessions.takeGeneration();
     const tokens = this.tokens.takeChanges();
     const answers = this.answers.takeChanges();
+    const failures = this.failures.take(turn.changes);
     return {
       at: now,
       changes: turn.changes,
       rows: this.cluster.takeDirty(),
       ...collected,
       output: pieces,
+      ...(failures === undefined ? {} : { failures }),
       ...(generation === undefined ? {} : { generation }),
       ...(tokens === undefined ? {} : { tokens }),
       ...(answers === undefined ? {} : { answers }),

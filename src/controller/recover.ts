@@ -23,7 +23,7 @@ export async function recoverController(
   const outputLengths = await outputLengthsOf(cluster, store);
   const versionAtStart = await store.lastChange();
   const { generation } = store;
-  const [tokens, answers] = [await store.tokens(), await store.answers()];
+  const [tokens, answers, fingerprints] = [await store.tokens(), await store.answers(), await store.fingerprints()];
   const workers = [...cluster.liveWorkers.values()];
   const facts = {
     workflows: cluster.workflows.size,
@@ -33,7 +33,7 @@ export async function recoverController(
     tookMs: Math.round(clock.now() - begunAt),
   };
   log.info(facts, 'recovered from the store');
-  const found = { cluster, outputEnd, outputLengths, generation, versionAtStart, tokens, answers };
+  const found = { cluster, outputEnd, outputLengths, generation, versionAtStart, tokens, answers, fingerprints };
   return new ControllerShell(world, { ...found, scheduler, settings }, phases);
 }
 

@@ -14,6 +14,7 @@ import type { Clock, Link, LinkListener, Log, Timer } from '../platform/env.ts';
 import { decodeFromWorker, encodeFrames, type FromWorker, type Order, type ToWorker } from '../protocol/worker.ts';
 import type { Batch, Store, TaskDefinition } from '../store/store.ts';
 import type { Effect, Input, Launch, LinkId, OutputWrite, Reply, Request, RequestKey, StepResult } from './messages.ts';
+import { Observations } from './observations.ts';
 import { isSubmission, Phases } from './phases.ts';
 import { Controller, type ControllerStart } from './reactor.ts';
 
@@ -49,6 +50,7 @@ interface OpenLink {
 
 export class ControllerShell {
   readonly controller: Controller;
+  readonly observations: Observations;
   readonly scheduler: string;
   readonly #world: ControllerWorld;
   readonly #phases: Phases;
@@ -77,6 +79,14 @@ export class ControllerShell {
     this.#phases = phases;
     this.scheduler = start.scheduler;
     this.controller = new Controller(start);
+    this.observations = new Observations({
+      cluster: start.cluster,
+      store: world.store,
+      clock: world.clock,
+      read: (look) => this.read(look),
+      breathe: () => new Promise((resolve) => void world.defer(resolve)),
+      isClosed: () => this.#isClosed,
+    });
     this.#feed({ type: 'tick' });
   }
 
@@ -213,6 +223,7 @@ export class ControllerShell {
       const inputs = this.#takeInputs();
       const result = this.controller.step(inputs, this.#world.clock.now());
       await this.#persist(result, inputs);
+      this.observations.onCommitted(result);
       await this.#perform(result.effects);
       isUnfinished = result.isUnfinished;
       this.#spare = result.spare;

@@ -21,6 +21,7 @@ export type {
   WorkerRegistration,
 } from '../protocol/http-worker.ts';
 export type { EdgeSpec, Resources, Tags, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+export type { FailureGroup, FailureList, StatisticsGroup, StatisticsView } from '../protocol/statistics.ts';
 export type {
   AttemptList,
   AttemptView,
@@ -28,7 +29,6 @@ export type {
   CountView,
   EventList,
   EventView,
-  FailureList,
   RetryResult,
   ServerView,
   TaskDetail,
@@ -39,7 +39,7 @@ export type {
   WorkflowList,
   WorkflowView,
 } from '../protocol/views.ts';
-export { type BulkOptions, type BulkVerb, Client, type OutputQuery } from '../sdk/client.ts';
+export { type BulkOptions, type BulkVerb, Client, type OutputQuery, type StatisticsOptions } from '../sdk/client.ts';
 export type { EventOptions, PageOptions } from '../sdk/pages.ts';
 export { type SubmissionItem, type SubmitOptions, submit } from '../sdk/submission.ts';
 export type { Access, Patience } from '../sdk/transport.ts';

@@ -16,6 +16,7 @@ import { recoverController } from '../controller/recover.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { DroverError } from '../model/errors.ts';
 import type { LogLevel } from '../model/limits.ts';
+import { statisticsLimits } from '../model/limits.ts';
 import type { Clock, Link, LinkListener, Log } from '../platform/env.ts';
 import { type AccessFile, loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
 import { type Certificate, loadCertificate } from '../platform/node/certificate.ts';
@@ -93,6 +94,8 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const world = { clock: realClock(), store, packs, log, defer: setImmediate, onFatal };
   const shell = await recoverController(world, randomUUID(), options.settings);
   await options.beforeListening?.(shell);
+  // Later, so that what is first dispatched need not wait for it.
+  const reading = world.clock.at(world.clock.now() + statisticsLimits.rebuildAfterMs, () => shell.observations.begin());
   const renewal = tls === undefined ? undefined : remindOfRenewal(tls, world.clock, log);
   const attendance = new Attendance();
   const warn = sparingly((facts, message) => log.warn(facts, message));
@@ -114,6 +117,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
     links.closeAll();
     await api.close();
     renewal?.stop();
+    reading.cancel();
     loopMeter?.stop();
     await packs.close();
     await store.close();

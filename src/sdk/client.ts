@@ -3,6 +3,7 @@ import type { EdgeKind, HaltMode } from '../model/states.ts';
 import type { TokenRole } from '../model/tokens.ts';
 import type { AvailableField, AvailableList, ExecutionHistory, ExecutionInfo } from '../protocol/http-worker.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+import type { FailureList, StatisticsView } from '../protocol/statistics.ts';
 import {
   type AttemptList,
   type AttemptView,
@@ -10,7 +11,6 @@ import {
   type Comparison,
   type EventList,
   type EventView,
-  type FailureList,
   type NewTokenView,
   outputHeaders,
   type RetryResult,
@@ -54,6 +54,16 @@ export interface BulkOptions {
   readonly dryRun?: boolean;
   /** For `priority`. */
   readonly priority?: number;
+}
+
+export interface StatisticsOptions {
+  /** A filter on tasks. */
+  readonly where?: string;
+  /** `template`, `worker`, `host`, or `tag:NAME`. */
+  readonly by?: string;
+  readonly interval?: 'second' | 'minute' | 'hour';
+  /** How long to wait while what ended before a restart is being read; without it the answer may be partial. */
+  readonly waitMs?: number;
 }
 
 /** How long one read that follows output waits for more. */
@@ -273,8 +283,18 @@ export class Client {
     return this.read('events', { ...options }, options.waitMs);
   }
 
-  failures(workflow: string): Promise<FailureList> {
-    return this.read(`workflows/${workflow}/failures`, {});
+  /** Failed tasks in groups, the largest first; with `by: 'host'`, told apart by where they ran, too. */
+  failures(workflow: string, options: { readonly by?: 'host' } = {}): Promise<FailureList> {
+    return this.read(`workflows/${workflow}/failures`, options);
+  }
+
+  /** Of all workflows, or of the tasks that `where` lets through. */
+  statistics(options: StatisticsOptions = {}): Promise<StatisticsView> {
+    return this.read('statistics', { ...options }, options.waitMs);
+  }
+
+  statisticsOf(workflow: string, options: StatisticsOptions = {}): Promise<StatisticsView> {
+    return this.read(`workflows/${workflow}/statistics`, { ...options }, options.waitMs);
   }
 
   task(task: string): Promise<TaskDetail> {

@@ -5,6 +5,7 @@ import { afterEach, describe, it } from 'vitest';
 import { conformanceCases, type Place } from './conformance.ts';
 import { accessCases } from './conformance-access.ts';
 import { definitionCases } from './conformance-definitions.ts';
+import { failureCases } from './conformance-failures.ts';
 import { MemoryDisk } from './memory/store.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 
@@ -29,5 +30,6 @@ describe.each([
   ['memory', memoryPlace],
   ['SQLite', sqlitePlace],
 ])('the %s store', (_, placeOf) => {
-  for (const { name, run } of [...conformanceCases, ...definitionCases, ...accessCases]) it(name, () => run(placeOf()));
+  const cases = [...conformanceCases, ...definitionCases, ...accessCases, ...failureCases];
+  for (const { name, run } of cases) it(name, () => run(placeOf()));
 });

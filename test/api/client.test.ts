@@ -3,13 +3,13 @@ import { type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AvailableList, ExecutionHistory, ExecutionInfo } from '../../src/protocol/http-worker.ts';
+import { FailureList, StatisticsView } from '../../src/protocol/statistics.ts';
 import {
   AttemptList,
   AttemptView,
   BulkResult,
   EventList,
   EventView,
-  FailureList,
   NewTokenView,
   RetryResult,
   ServerView,
@@ -90,7 +90,9 @@ const cases: Readonly<Record<Method, Case>> = {
   eachWorker: [() => first(client.eachWorker()), WorkerView],
   eachEvent: [() => first(client.eachEvent()), EventView],
   task: [() => client.task('w1.2'), TaskDetail],
-  failures: [() => client.failures('w1'), FailureList],
+  failures: [() => client.failures('w1', { by: 'host' }), FailureList],
+  statistics: [() => client.statistics({ where: 'attempts>0', by: 'tag:model' }), StatisticsView],
+  statisticsOf: [() => client.statisticsOf('w1', { by: 'template', interval: 'second', waitMs: 10 }), StatisticsView],
   worker: [() => client.worker('k1'), WorkerView],
   output: [() => first(client.output('w1.1', { stream: 'stdout' })), Type.Unsafe(Type.Object({}))],
   holdTask: [() => client.holdTask(held(5)), TaskDetail],

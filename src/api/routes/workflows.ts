@@ -8,10 +8,9 @@ import { longPollMsMax } from '../../model/limits.ts';
 import { haltModes, isEndedWorkflow } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
-import { Comparison, FailureList, RetryResult, WorkflowView } from '../../protocol/views.ts';
+import { Comparison, RetryResult, WorkflowView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Comparer } from '../comparison.ts';
-import { failuresOf } from '../failures.ts';
 import { keyOf } from '../idempotency.ts';
 import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
@@ -197,16 +196,5 @@ function registerReading(app: App, shell: ControllerShell): void {
       },
     },
     ({ params, query }) => nextView(shell, workflowOf(params.id), query.after ?? -1, shell.now() + (query.waitMs ?? 0)),
-  );
-  app.get(
-    '/api/v1/workflows/:id/failures',
-    {
-      schema: {
-        summary: 'Group the failed tasks of a workflow by how they failed',
-        params: Reference,
-        response: { 200: FailureList },
-      },
-    },
-    async ({ params }) => ({ groups: await failuresOf(shell, workflowOf(params.id)) }),
   );
 }

@@ -13,6 +13,7 @@ import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import { outputStreams, usageMetrics } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { AnswerRow } from '../answer-row.ts';
+import type { FailedAttempt, FailureRow, FingerprintRow, TaggedTask } from '../failure-rows.ts';
 import type {
   Batch,
   EdgeRow,
@@ -49,6 +50,8 @@ interface Content {
   readonly history: HistoryEntry[];
   readonly tokens: Map<number, TokenRow>;
   readonly answers: Map<number, AnswerRow>;
+  readonly failures: Map<number, FailureRow>;
+  readonly fingerprints: Map<number, FingerprintRow>;
   generation: string;
 }
 
@@ -68,6 +71,8 @@ export class MemoryDisk {
     history: [],
     tokens: new Map(),
     answers: new Map(),
+    failures: new Map(),
+    fingerprints: new Map(),
   };
   #epoch = 0;
 
@@ -173,6 +178,29 @@ class MemoryStore implements Store {
     return found.reverse();
   }
 
+  async failedAttempts(after: number, limit: number): Promise<FailedAttempt[]> {
+    const { failures, attempts } = this.#content;
+    const found: FailedAttempt[] = [];
+    for (const { attempt, fingerprint } of [...failures.values()].sort((a, b) => a.attempt - b.attempt)) {
+      const row = attempts.get(attempt);
+      if (attempt > after && row !== undefined && found.length < limit) found.push({ row, fingerprint });
+    }
+    return found;
+  }
+
+  async fingerprints(): Promise<FingerprintRow[]> {
+    return byId(this.#content.fingerprints);
+  }
+
+  async tagsBetween(from: number, to: number): Promise<TaggedTask[]> {
+    const found: TaggedTask[] = [];
+    for (let task = from; task <= to; task++) {
+      const tags = this.#content.definitions.get(task)?.spec.tags;
+      if (tags !== undefined) found.push({ task, tags });
+    }
+    return found;
+  }
+
   async outputPieces(attempt: AttemptId): Promise<OutputPiece[]> {
     const order = (piece: OutputPiece): number => outputStreams.indexOf(piece.stream);
     return [...this.#content.output.values()]
@@ -231,7 +259,7 @@ class MemoryStore implements Store {
   }
 
   #take(batch: Batch): void {
-    const { at, changes, rows, specs, definitions, output, samples = [], generation } = batch;
+    const { at, changes, rows, specs, definitions, output, samples = [], failures, generation } = batch;
     const content = this.#content;
     this.#takeAccess(batch);
     content.generation = generation ?? content.generation;
@@ -243,6 +271,8 @@ class MemoryStore implements Store {
     for (const row of rows.workers) content.workers.set(row.id, row);
     for (const piece of output) content.output.set(`${piece.attempt} ${piece.stream} ${piece.offset}`, piece);
     for (const sample of samples) this.#takeSample(sample);
+    for (const row of failures?.fingerprints ?? []) content.fingerprints.set(row.id, row);
+    for (const row of failures?.attempts ?? []) content.failures.set(row.attempt, row);
     for (const change of changes) {
       this.#takeStructure(change);
       content.history.push({ seq: content.history.length + 1, at, change });

@@ -91,6 +91,12 @@ export const migrations: readonly string[] = [
   `,
   // Many edges in one row, whose own columns then say nothing.
   'ALTER TABLE edge ADD COLUMN pack BLOB',
+  // Which attempts failed, so that they are found without a look at all others, and which of them wrote the same.
+  `
+  CREATE TABLE fingerprint (id INTEGER PRIMARY KEY, name TEXT NOT NULL, lines TEXT NOT NULL);
+  CREATE TABLE failed_attempt (attempt INTEGER PRIMARY KEY, fingerprint INTEGER NOT NULL);
+  INSERT INTO failed_attempt SELECT id, 0 FROM attempt WHERE outcome BETWEEN 1 AND 5;
+  `,
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

@@ -22,6 +22,7 @@ import {
 } from '../../model/states.ts';
 import type { TaskSpec } from '../../protocol/spec.ts';
 import type { AnswerRow } from '../answer-row.ts';
+import type { FailedAttempt, FailureRow, FingerprintRow, TaggedTask } from '../failure-rows.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, OutputPiece, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
 import type { TokenRow } from '../token-row.ts';
@@ -246,6 +247,29 @@ export function answerValues({ id, key, digest, at, reply }: AnswerRow, into: Va
 export function answerRow(columns: Columns): AnswerRow {
   const [id, key, digest, at, reply] = columns as [number, string, string, number, string];
   return { id, key, digest, at, reply };
+}
+
+export function fingerprintValues({ id, name, lines }: FingerprintRow, into: Values): void {
+  into.push(id, name, lines);
+}
+
+export function fingerprintRow(columns: Columns): FingerprintRow {
+  const [id, name, lines] = columns as [number, string, string];
+  return { id, name, lines };
+}
+
+export function failureValues({ attempt, fingerprint }: FailureRow, into: Values): void {
+  into.push(attempt, fingerprint);
+}
+
+/** The fingerprint stands before the attempt's own columns. */
+export function failedAttempt([fingerprint, ...columns]: Columns): FailedAttempt {
+  return { row: attemptRow(columns), fingerprint: fingerprint as number };
+}
+
+export function taggedTask(columns: Columns): TaggedTask {
+  const [task, tags] = columns as [number, string];
+  return { task, tags: JSON.parse(tags) as TaggedTask['tags'] };
 }
 
 export const metricCode = (metric: UsageMetric): number => codeOf(usageMetrics, metric);

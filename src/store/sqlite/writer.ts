@@ -17,6 +17,8 @@ import {
   attemptValues,
   definitionValues,
   edgeValues,
+  failureValues,
+  fingerprintValues,
   metricCode,
   outputValues,
   taskValues,
@@ -61,6 +63,8 @@ const tablesOf = (database: DatabaseSync, texts: Texts) => ({
   edge: new Bulk(database, 'INSERT INTO edge (parent_from, parent_to, child_from, child_to, kind)', 5, edgeValues),
   token: new Bulk(database, 'INSERT OR REPLACE INTO token', 7, tokenValues),
   answer: new Bulk(database, 'INSERT INTO answer', 5, answerValues),
+  fingerprint: new Bulk(database, 'INSERT INTO fingerprint', 3, fingerprintValues),
+  failure: new Bulk(database, 'INSERT OR REPLACE INTO failed_attempt', 2, failureValues),
 });
 
 export class SqliteWriter {
@@ -92,6 +96,8 @@ export class SqliteWriter {
       worker.write(batch.rows.workers);
       this.#writeOutput(batch.output);
       this.#writeAccess(batch);
+      this.#tables.fingerprint.write(batch.failures?.fingerprints ?? []);
+      this.#tables.failure.write(batch.failures?.attempts ?? []);
       for (const sample of batch.samples ?? []) this.#writeSample(sample);
       if (batch.generation !== undefined) this.#statements.generation.run(batch.generation);
       for (const { last, at, count, data } of pagesOf(batch.changes, batch.at, this.#lastChange)) {
