@@ -1,6 +1,7 @@
 /** The commands, their options and their help. */
 import type { Command } from 'commander';
 import { priorityMax } from '../model/limits.ts';
+import type { CancelOptions } from './commands/cancel.ts';
 import type { LogOptions } from './commands/logs.ts';
 import type { ListOptions } from './commands/ls.ts';
 import type { RunOptions } from './commands/run.ts';
@@ -18,8 +19,10 @@ import {
   runHelp,
   showHelp,
 } from './help.ts';
+import { defineInsights } from './insight-definitions.ts';
 import type { ManyOptions } from './many.ts';
 import {
+  addFailureOptions,
   addInputs,
   bulkDryRunOption,
   dirOption,
@@ -43,6 +46,7 @@ export function defineCommands(program: Command, given: Given, perform: Perform)
   defineLs(program, given, perform);
   defineShow(program, given, perform);
   defineLogs(program, given, perform);
+  defineInsights(program, given, perform);
   defineCancel(program, given, perform);
   defineSteering(program, given, perform);
   defineServerCommands(program, given, perform);
@@ -131,17 +135,18 @@ function defineLogs(program: Command, { env }: Given, perform: Perform): void {
 }
 
 function defineCancel(program: Command, { env }: Given, perform: Perform): void {
-  program
+  const command = program
     .command('cancel')
     .summary('end workflows or tasks for good')
     .description('Kills what runs of a workflow or a task, and drops what is left. It can not be resumed.')
-    .argument('[id...]', 'workflows and tasks')
+    .argument('[id...]', 'workflows and tasks');
+  addFailureOptions(command)
     .addOption(whereOption('instead of ids: all tasks that match'))
     .addOption(bulkDryRunOption())
     .addOption(jsonOption('an answer a line, as JSON'))
     .addOption(dirOption(env))
     .addHelpText('after', cancelHelp)
-    .action((ids: string[], options: ManyOptions) =>
+    .action((ids: string[], options: CancelOptions) =>
       perform(async (context) => (await import('./commands/cancel.ts')).cancel(context, ids, options)),
     );
 }

@@ -10,6 +10,7 @@ import type { WorkersOptions } from './commands/workers.ts';
 import type { ExecutionOptions } from './execution.ts';
 import { retryHelp, serverHelp, submitHelp, waitHelp, workerHelp, workersHelp } from './help.ts';
 import {
+  addFailureOptions,
   addInputs,
   bulkDryRunOption,
   dirOption,
@@ -69,13 +70,15 @@ function defineWait(program: Command, { env }: Given, perform: Perform): void {
 }
 
 function defineRetry(program: Command, { env }: Given, perform: Perform): void {
-  program
+  const usages = ['TASK…', '--failed ID…', 'ID --cause CAUSE', '--where FILTER'];
+  const command = program
     .command('retry')
     .summary('try failed tasks again, on a running server')
     .description('Tries failed tasks again, and what was cancelled because of them; does not wait for them.')
-    .usage('[options] TASK…\n       drover retry [options] --failed ID…\n       drover retry [options] --where FILTER')
-    .argument('[id...]', 'tasks; with --failed, workflows')
-    .option('--failed', 'all failed tasks of the workflows')
+    .usage(usages.map((usage) => `[options] ${usage}`).join('\n       drover retry '))
+    .argument('[id...]', 'tasks; with --failed, --cause and the like, workflows')
+    .option('--failed', 'all failed tasks of the workflows');
+  addFailureOptions(command)
     .addOption(whereOption('instead of ids: all tasks that match'))
     .addOption(bulkDryRunOption())
     .addOption(jsonOption('an answer a line, as JSON'))
