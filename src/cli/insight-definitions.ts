@@ -1,9 +1,14 @@
 /** The commands that sum up many tasks. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { FailuresOptions } from './commands/failures.ts';
 import type { StatsOptions } from './commands/stats.ts';
 import { failuresHelp, statsHelp } from './help.ts';
-import { dirOption, filled, type Given, jsonOption, type Perform, whereOption } from './options.ts';
+import { dirOption, type Given, jsonOption, type Perform, whereOption } from './options.ts';
+
+function grouping(text: string): string {
+  if (/^(template|worker|host|tag:.+)$/.test(text)) return text;
+  throw new InvalidArgumentError('It is template, worker, host or tag:NAME.');
+}
 
 export function defineInsights(program: Command, { env }: Given, perform: Perform): void {
   program
@@ -11,7 +16,7 @@ export function defineInsights(program: Command, { env }: Given, perform: Perfor
     .summary('sum up tasks: states, rates, times, memory, and what to ask for')
     .description('Sums up the tasks of a workflow, or of all workflows.')
     .argument('[id]', 'a workflow (default: all of them)')
-    .option('--by <group>', 'also by template, worker, host or tag:NAME', filled)
+    .option('--by <group>', 'also by template, worker, host or tag:NAME', grouping)
     .addOption(whereOption('only tasks that match'))
     .addOption(
       new Option('--interval <unit>', 'of rates (default: what fits)').choices(['second', 'minute', 'hour'] as const),

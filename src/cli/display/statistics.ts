@@ -39,7 +39,7 @@ function headOf({ workflow, where, states, outcomes }: StatisticsView): string {
   const named = taskStates.flatMap((state) => (states[state] ? [`${showCount(states[state])} ${state}`] : []));
   const ends = Object.entries(outcomes).map(([kind, count]) => `${showCount(count)} ${kind}`);
   const scope = [workflow ?? 'all workflows', ...(where === undefined ? [] : [`where ${printable(where)}`])].join(' ');
-  const lines = [`${scope}: ${amount(total, 'task')}${named.length === 0 ? '' : `: ${named.join(', ')}`}`];
+  const lines = [`${scope}: ${amount(total, 'task')}${named.length === 0 ? '' : ` (${named.join(', ')})`}`];
   if (ends.length > 0) lines.push(`attempts  ${ends.join(', ')}`);
   return `${lines.join('\n')}\n`;
 }
@@ -153,7 +153,7 @@ const optionally = (value: number | undefined, show: (value: number) => string):
 function groupsOf({ groups }: StatisticsView, { columns, by = '' }: StatisticsTerminal): string {
   if (groups === undefined) return '';
   const right = { align: 'right' } as const;
-  const titles = ['ENDED', 'FAILED', 'WAIT P50', 'RAN P50', 'RAN P95', 'MEMORY MAX', 'CPUS'];
+  const titles = ['ENDED', 'FAILED', 'WAIT P50', 'RAN P50', 'RAN P95', 'PEAK', 'CPUS'];
   return renderTable(
     [{ title: by.toUpperCase() }, ...titles.map((title) => ({ title, ...right })), { title: 'RECOMMENDED' }],
     groups.map(groupRow),
