@@ -223,8 +223,8 @@ export class ControllerShell {
       const inputs = this.#takeInputs();
       const result = this.controller.step(inputs, this.#world.clock.now());
       await this.#persist(result, inputs);
-      this.observations.onCommitted(result);
       await this.#perform(result.effects);
+      this.observations.onCommitted(result);
       isUnfinished = result.isUnfinished;
       this.#spare = result.spare;
       this.#calmUntil = this.#world.clock.now() + turnPauseMs;

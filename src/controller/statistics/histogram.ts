@@ -14,8 +14,14 @@ const perBucket = 1 / Math.log(growth);
 const bucketsMax = 2_048;
 
 /** Bucket 0 has what is less than 1; bucket b what is more than growth^(b-2), up to growth^(b-1). */
-export const bucketOf = (value: number): number =>
+const findBucket = (value: number): number =>
   value < 1 ? 0 : Math.min(bucketsMax, 1 + Math.ceil(Math.log(value) * perBucket));
+
+/** Most values are ms, and few: to look one up takes a tenth of a logarithm. */
+const small = Uint16Array.from({ length: 4_096 }, (_, value) => findBucket(value));
+
+export const bucketOf = (value: number): number =>
+  value >= 0 && value < small.length && Number.isInteger(value) ? (small[value] as number) : findBucket(value);
 
 const upperOf = (bucket: number): number => (bucket === 0 ? 1 : growth ** (bucket - 1));
 /** The value that is as far, relatively, from both ends of its bucket. */

@@ -88,7 +88,7 @@ export class Statistics {
     if (outcome === undefined) return;
     const cells = this.#cellsOf(this.#cluster.tasks.workflow(task));
     const place = this.#placeOf(row);
-    if (this.#lost.delete(row.id)) cells.retract(outcomeCodes.lost, place);
+    if (this.#lost.size > 0 && this.#lost.delete(row.id)) cells.retract(outcomeCodes.lost, place);
     if (outcome.kind === 'lost' && this.#cluster.attempts.has(row.id)) this.#rememberLost(row.id);
     this.#measure(row, outcomeCodes[outcome.kind], cells);
     cells.add(this.#end, this.#buckets, place);

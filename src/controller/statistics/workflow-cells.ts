@@ -50,13 +50,17 @@ export class WorkflowCells {
     return this.#tags;
   }
 
-  add(end: Ended, buckets: Buckets, place: Place): void {
-    this.#each(place, (cell) => cell.add(end, buckets));
+  add(end: Ended, buckets: Buckets, { template, worker, tags }: Place): void {
+    this.#templateCell(template).add(end, buckets);
+    this.#workerCell(worker).add(end, buckets);
+    for (const tag of tags) this.#tagCell(tag).add(end, buckets);
   }
 
   /** An end that was counted turns out to have been another. */
-  retract(outcome: number, place: Place): void {
-    this.#each(place, (cell) => cell.retract(outcome));
+  retract(outcome: number, { template, worker, tags }: Place): void {
+    this.#templateCell(template).retract(outcome);
+    this.#workerCell(worker).retract(outcome);
+    for (const tag of tags) this.#tagCell(tag).retract(outcome);
   }
 
   /** All of it in one. */
@@ -72,26 +76,35 @@ export class WorkflowCells {
 
   /** When a task could first run for all that is known of its workflow. */
   activatedAt(index: number): number | undefined {
-    return this.#activations.findLast(({ fromIndex }) => fromIndex <= index)?.at;
+    for (let at = this.#activations.length - 1; at >= 0; at--) {
+      const one = this.#activations[at];
+      if (one !== undefined && one.fromIndex <= index) return one.at;
+    }
+    return undefined;
   }
 
-  #each({ template, worker, tags }: Place, act: (cell: Cell) => void): void {
-    act(this.#cell(this.#templates, template, other, statisticsLimits.templatesMax));
-    act(this.#cell(this.#workers, worker, 0, statisticsLimits.workersMax));
-    for (const tag of tags) {
-      const rest = `${tag.slice(0, tag.indexOf('='))}=${other}`;
-      act(this.#cell(this.#tags, tag, rest, Number.POSITIVE_INFINITY));
-    }
+  #templateCell(template: string): Cell {
+    return this.#templates.get(template) ?? this.#make(this.#templates, template, other, statisticsLimits.templatesMax);
+  }
+
+  #workerCell(worker: WorkerId): Cell {
+    return this.#workers.get(worker) ?? this.#make(this.#workers, worker, 0, statisticsLimits.workersMax);
+  }
+
+  /** How many values of a name are told apart is limited before (tag-sets.ts). */
+  #tagCell(tag: string): Cell {
+    const rest = `${tag.slice(0, tag.indexOf('='))}=${other}`;
+    return this.#tags.get(tag) ?? this.#make(this.#tags, tag, rest, Number.POSITIVE_INFINITY);
   }
 
   /** The cells of the rest are beyond the allowance: a few for each workflow. */
-  #cell<Key>(cells: Map<Key, Cell>, key: Key, rest: Key, most: number): Cell {
-    const known = cells.get(key);
-    if (known !== undefined) return known;
+  #make<Key>(cells: Map<Key, Cell>, key: Key, rest: Key, most: number): Cell {
     const isFull = cells.size >= most || this.#allowance.left <= 0;
-    if (isFull && key !== rest) return this.#cell(cells, rest, rest, most);
+    const taken = isFull ? rest : key;
+    const known = cells.get(taken);
+    if (known !== undefined) return known;
     const cell = new Cell();
-    cells.set(key, cell);
+    cells.set(taken, cell);
     this.#allowance.left--;
     return cell;
   }
