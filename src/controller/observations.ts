@@ -6,7 +6,7 @@
 import type { AttemptRow } from '../core/attempt/record.ts';
 import type { Cluster } from '../core/cluster.ts';
 import { causeOf } from '../model/failure-cause.ts';
-import { attemptId, type TaskId, taskId } from '../model/ids.ts';
+import { type AttemptId, attemptId, type TaskId, taskId } from '../model/ids.ts';
 import { statisticsLimits } from '../model/limits.ts';
 import type { Clock } from '../platform/env.ts';
 import type { Batch, Store } from '../store/store.ts';
@@ -55,9 +55,14 @@ export class Observations {
   }
 
   onCommitted(batch: Batch): void {
-    this.statistics.onCommitted(batch);
-    const prints = new Map(batch.failures?.attempts.map(({ attempt, fingerprint }) => [attempt, fingerprint]));
-    for (const row of batch.rows.attempts) if (row.outcome !== undefined) this.#noteEnd(row, prints.get(row.id) ?? 0);
+    this.statistics.follow(batch);
+    const fingerprintOf = fingerprintsOf(batch);
+    for (const row of batch.rows.attempts) {
+      if (row.outcome === undefined) continue;
+      this.statistics.onEnded(row);
+      if (row.outcome.kind === 'succeeded') this.failures.clear(row.task);
+      else this.#noteEnd(row, fingerprintOf(row.id));
+    }
   }
 
   /** Begins to read what was there at the start, or goes on with it. */
@@ -178,4 +183,11 @@ export class Observations {
     if (this.#waiting === 0) await new Promise<void>((resolve) => void clock.at(clock.now() + pauseMs, resolve));
     return isClosed() ? undefined : found;
   }
+}
+
+/** Most batches have no failure. */
+function fingerprintsOf({ failures }: Batch): (attempt: AttemptId) => number {
+  if (failures === undefined) return () => 0;
+  const ids = new Map(failures.attempts.map(({ attempt, fingerprint }) => [attempt, fingerprint]));
+  return (attempt) => ids.get(attempt) ?? 0;
 }

@@ -28,7 +28,8 @@ class World {
 
   commit(at: number, ...changes: readonly Change[]): void {
     for (const change of changes) this.cluster.apply(change, at);
-    this.statistics.onCommitted({ ...batchOf({ at, changes }), rows: this.cluster.takeDirty() });
+    this.statistics.follow(batchOf({ at, changes }));
+    for (const row of this.cluster.takeDirty().attempts) if (row.outcome !== undefined) this.statistics.onEnded(row);
   }
 
   /** Which runs from `at` on. */

@@ -71,15 +71,17 @@ export class Statistics {
     return this.#forgottenIds.has(workflow);
   }
 
-  /** After the batch is durable, and before anybody looks. */
-  onCommitted({ at, changes, rows, definitions }: Batch): void {
+  /** After the batch is durable, and before anybody looks: tags of new tasks, and tasks that were queued or ended. */
+  follow({ at, changes, definitions }: Batch): void {
     for (const { workflow, id, spec } of definitions) {
       if (spec.tags !== undefined) this.tags.note(workflow, id, spec.tags);
     }
     this.#followTasks(changes, at);
-    for (const row of rows.attempts) {
-      if (row.outcome !== undefined && row.id <= this.readTo) this.count(row);
-    }
+  }
+
+  /** An attempt ended with a batch that was followed. */
+  onEnded(row: AttemptRow): void {
+    if (row.id <= this.readTo) this.count(row);
   }
 
   /** An attempt that has ended. */
@@ -188,7 +190,9 @@ export class Statistics {
       return at <= recordedAt ? at : undefined;
     }
     if (previous !== 0 || graph.hasParents(task)) return undefined;
-    const at = Math.max(startedAt, cells?.activatedAt(tasks.index(task)) ?? 0);
+    // Most workflows have one activation: then there is no need to know which task it is.
+    const index = (cells?.activations ?? 0) > 1 ? tasks.index(task) : Number.POSITIVE_INFINITY;
+    const at = Math.max(startedAt, cells?.activatedAt(index) ?? 0);
     return at > 0 && at <= recordedAt ? at : undefined;
   }
 

@@ -74,6 +74,10 @@ export class WorkflowCells {
     if (this.#activations.length < statisticsLimits.activationsMax) this.#activations.push({ fromIndex, at });
   }
 
+  get activations(): number {
+    return this.#activations.length;
+  }
+
   /** When a task could first run for all that is known of its workflow. */
   activatedAt(index: number): number | undefined {
     for (let at = this.#activations.length - 1; at >= 0; at--) {
