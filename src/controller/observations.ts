@@ -131,22 +131,26 @@ export class Observations {
   async #readAttempts(): Promise<void> {
     await this.#readFailures();
     if (!(await this.#readTags())) return;
-    const { store, cluster } = this.#controller;
-    const { statistics } = this;
-    for (let after = 0; after < this.#attemptsAtStart; ) {
-      const to = Math.min(this.#attemptsAtStart, after + statisticsLimits.rebuildRows);
-      const limit = to - after;
-      const rows = await this.#look(() => {
-        statistics.readTo = to;
-        return store.attemptsFrom(after, limit, false);
-      });
-      if (rows === undefined) return;
+    const { cluster } = this.#controller;
+    for (let after = 0; ; ) {
+      const piece = await this.#look(() => this.#readPiece(after));
+      if (piece === undefined) return;
+      const { rows, to, isLast } = piece;
       for (const row of rows) if (row.id <= to && row.outcome !== undefined) this.#count(cluster, row);
+      if (isLast) break;
       // Where ids were skipped there is nothing to read.
-      after = Math.max(to, (rows[0]?.id ?? this.#attemptsAtStart) - 1);
+      after = Math.max(to, (rows[0]?.id ?? cluster.lastAttempt) - 1);
     }
-    statistics.readTo = Number.POSITIVE_INFINITY;
     this.#isRead = true;
+  }
+
+  /** Up to the end of what there is by now: what is recorded while it is read, and ends before it was reached, is read, too. */
+  async #readPiece(after: number): Promise<Piece> {
+    const { store, cluster } = this.#controller;
+    const isLast = after >= cluster.lastAttempt;
+    const to = Math.min(cluster.lastAttempt, after + statisticsLimits.rebuildRows);
+    this.statistics.readTo = isLast ? Number.POSITIVE_INFINITY : to;
+    return { rows: isLast ? [] : await store.attemptsFrom(after, to - after, false), to, isLast };
   }
 
   async #readTags(): Promise<boolean> {
@@ -183,6 +187,13 @@ export class Observations {
     if (this.#waiting === 0) await new Promise<void>((resolve) => void clock.at(clock.now() + pauseMs, resolve));
     return isClosed() ? undefined : found;
   }
+}
+
+interface Piece {
+  readonly rows: readonly AttemptRow[];
+  /** The last id that was asked for. */
+  readonly to: number;
+  readonly isLast: boolean;
 }
 
 /** Most batches have no failure. */

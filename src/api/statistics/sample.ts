@@ -28,12 +28,16 @@ export async function countStates(
 ): Promise<Map<string, StateCounts>> {
   const { statistics } = shell.observations;
   const groups = new Map<string, StateCounts>();
+  // Neighbours are mostly of the same group.
+  let last: { readonly name: string; readonly counts: StateCounts } | undefined;
   await walkAll(shell, await planFor(shell, filter), ({ tasks }, found) => {
     for (const task of found) {
       const name = groupOf(statistics, task);
-      const counts = groups.get(name) ?? noStates();
-      if (!groups.has(name)) groups.set(name, counts);
-      countState(counts, tasks.state(task));
+      if (last?.name !== name) {
+        last = { name, counts: groups.get(name) ?? noStates() };
+        groups.set(name, last.counts);
+      }
+      countState(last.counts, tasks.state(task));
     }
   });
   return groups;
