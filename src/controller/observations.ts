@@ -2,6 +2,9 @@
  * What is known beside the state, for whoever looks: statistics, and how tasks failed. It follows what is committed, and
  * decides nothing. Of what ended before this controller began it knows when it has read that: in the background, some rows at a
  * time and most of the time doing nothing, or as fast as others let it while somebody waits for it.
+ *
+ * Owns: the statistics, the classes of failures, and how far the reading is.
+ * 1. The store is read between two turns only, so that what it says and what was seen of commits is the same.
  */
 import type { AttemptRow } from '../core/attempt/record.ts';
 import type { Cluster } from '../core/cluster.ts';
@@ -45,8 +48,8 @@ export class Observations {
     this.statistics = new Statistics(cluster, clock.now());
     this.#tasksAtStart = cluster.tasks.size;
     this.#attemptsAtStart = cluster.lastAttempt;
-    this.#isRead = cluster.lastAttempt === 0;
-    this.#areFailuresRead = this.#isRead;
+    this.#isRead = cluster.tasks.size === 0;
+    this.#areFailuresRead = cluster.lastAttempt === 0;
   }
 
   /** Whether it knows all that ended, and not only what it has read or seen so far. */

@@ -232,4 +232,22 @@ describe('after a restart', () => {
     const { count: found } = await client.tasks({ where: 'cause=exit:127', count: true });
     expect(found).toEqual({ matched: each, isExact: true });
   });
+
+  it('tags of tasks that had not run are known when they do', async () => {
+    const own = newRemains();
+    const before = await startController({ remains: own, hasWorker: false });
+    const tasks = ['x', 'y', 'y'].map((model) => ({ command: model, tags: { model } }));
+    await new Client(before.access).submitWhole(plainSpec, { tasks, edges: [] });
+    await before.close();
+    const after = await startController({ remains: own });
+    const later = new Client(after.access);
+    await eventually(async () => expect((await later.workflow('w1')).counts.done).toBe(3));
+    const { groups = [], isPartial } = await later.statisticsOf('w1', { by: 'tag:model', waitMs: 30_000 });
+    expect(isPartial).toBe(false);
+    expect(groups.map(({ name, outcomes }) => [name, outcomes.succeeded])).toEqual([
+      ['y', 2],
+      ['x', 1],
+    ]);
+    await after.close();
+  });
 });

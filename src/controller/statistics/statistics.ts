@@ -59,7 +59,7 @@ export class Statistics {
   constructor(cluster: Cluster, now: number) {
     this.#cluster = cluster;
     this.#begunAt = now;
-    this.readTo = cluster.lastAttempt === 0 ? Number.POSITIVE_INFINITY : 0;
+    this.readTo = cluster.tasks.size === 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
   get workflows(): ReadonlyMap<WorkflowId, WorkflowCells> {
