@@ -14,6 +14,7 @@ import { statisticsLimits } from '../model/limits.ts';
 import type { Clock } from '../platform/env.ts';
 import type { Batch, Store } from '../store/store.ts';
 import { FailureClasses } from './failures/classes.ts';
+import type { StepResult } from './messages.ts';
 import { Statistics } from './statistics/statistics.ts';
 
 /** What it needs of the controller around it. */
@@ -57,7 +58,7 @@ export class Observations {
     return this.#isRead;
   }
 
-  onCommitted(batch: Batch): void {
+  onCommitted(batch: StepResult): void {
     this.statistics.follow(batch);
     const fingerprintOf = fingerprintsOf(batch);
     for (const row of batch.rows.attempts) {

@@ -86,7 +86,7 @@ export class Controller {
   step(inputs: readonly Input[], now: number): StepResult {
     const turn = new Turn(this.cluster, now);
     const effects: Effect[] = [];
-    const collected: Collected = { specs: [], definitions: [], samples: [] };
+    const collected: Collected = { specs: [], definitions: [], samples: [], tagged: [] };
     for (const input of inputs) this.#take(turn, input, effects, collected);
     this.sessions.lookAfter(turn, effects);
     this.#httpWorkers.lookAfter(turn, effects);

@@ -35,6 +35,8 @@ export interface Collected {
   readonly specs: { readonly workflow: WorkflowId; readonly spec: WorkflowSpec }[];
   readonly definitions: TaskDefinition[];
   readonly samples: UsageSample[];
+  /** Those of the definitions that have tags: found while each is looked at anyway. */
+  readonly tagged: TaskDefinition[];
 }
 
 export interface RequestContext {
@@ -186,7 +188,9 @@ function extend(
   const seeds = seedsOf(batch, turn.cluster.workflow(workflow).rules.need);
   const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges });
   tasks.forEach((spec, offset) => {
-    collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });
+    const definition = { id: taskId(first + offset), workflow, index: firstIndex + offset, spec };
+    collected.definitions.push(definition);
+    if (spec.tags !== undefined) collected.tagged.push(definition);
   });
   return { type: 'extended', firstIndex, count: tasks.length, ...(comparison === undefined ? {} : { comparison }) };
 }

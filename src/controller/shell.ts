@@ -273,7 +273,7 @@ export class ControllerShell {
   }
 
   async #persist(result: StepResult, inputs: readonly Input[]): Promise<void> {
-    const { effects: _, isUnfinished: __, writes, ...batch } = result;
+    const { effects: _, isUnfinished: __, tagged: ___, writes, ...batch } = result;
     if (isEmpty(batch)) return;
     this.#phases.enter(inputs.some(isSubmission) ? 'submitting' : 'committing');
     if (writes.length > 0) await this.#world.packs.write(writes);

@@ -6,7 +6,6 @@ import { attemptId, type TaskId, taskId, workerId, workflowId } from '../../mode
 import { statisticsLimits } from '../../model/limits.ts';
 import { plainNeed } from '../../model/need.ts';
 import type { Outcome } from '../../model/outcome.ts';
-import { batchOf } from '../../store/samples.ts';
 import { Statistics } from './statistics.ts';
 
 const begin = 1_000_000;
@@ -28,7 +27,7 @@ class World {
 
   commit(at: number, ...changes: readonly Change[]): void {
     for (const change of changes) this.cluster.apply(change, at);
-    this.statistics.follow(batchOf({ at, changes }));
+    this.statistics.follow({ at, changes, tagged: [] });
     for (const row of this.cluster.takeDirty().attempts) if (row.outcome !== undefined) this.statistics.onEnded(row);
   }
 

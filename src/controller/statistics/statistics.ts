@@ -16,7 +16,7 @@ import type { AttemptId, TaskId, WorkflowId } from '../../model/ids.ts';
 import { statisticsLimits } from '../../model/limits.ts';
 import { type Need, plainNeed } from '../../model/need.ts';
 import { outcomeKinds } from '../../model/states.ts';
-import type { Batch } from '../../store/store.ts';
+import type { StepResult } from '../messages.ts';
 import { type Buckets, Cell, type Ended, findBuckets } from './cell.ts';
 import { type EndKind, Rates } from './rates.ts';
 import { TagSets } from './tag-sets.ts';
@@ -72,8 +72,8 @@ export class Statistics {
   }
 
   /** After the batch is durable, and before anybody looks: tags of new tasks, and tasks that were queued or ended. */
-  follow({ at, changes, definitions }: Batch): void {
-    for (const { workflow, id, spec } of definitions) {
+  follow({ at, changes, tagged }: Pick<StepResult, 'at' | 'changes' | 'tagged'>): void {
+    for (const { workflow, id, spec } of tagged) {
       if (spec.tags !== undefined) this.tags.note(workflow, id, spec.tags);
     }
     this.#followTasks(changes, at);
