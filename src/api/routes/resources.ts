@@ -7,7 +7,7 @@ import { parseFilter } from '../../protocol/filter/language.ts';
 import { ResourceList, TaskResources } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { filterOf, ListQuery, pageOf } from '../query/list-query.ts';
-import { planTasks } from '../query/task-plan.ts';
+import { planFor } from '../query/planning.ts';
 import { selectTasks } from '../query/task-selection.ts';
 import { taskOf, workflowOf } from '../reference.ts';
 import { taskResources } from '../task-resources.ts';
@@ -58,7 +58,7 @@ async function resourcePage(
 ): Promise<ResourceList> {
   const page = pageOf('resources', query, ['id', '-id']);
   const { after, isDescending, limit: most } = page;
-  const { tasks, reached } = await selectTasks(shell, planTasks(filter), { after, isDescending, most });
+  const { tasks, reached } = await selectTasks(shell, await planFor(shell, filter), { after, isDescending, most });
   const views: TaskResources[] = [];
   for (let from = 0; from < tasks.length; from += queryLimits.definitionsAtOnce) {
     views.push(...(await taskResources(shell, tasks.slice(from, from + queryLimits.definitionsAtOnce))));
