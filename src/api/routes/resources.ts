@@ -3,6 +3,7 @@ import { Type } from '@fastify/type-provider-typebox';
 import type { ControllerShell } from '../../controller/shell.ts';
 import { queryLimits } from '../../model/limits.ts';
 import { filterTables, taskFields } from '../../protocol/filter/fields.ts';
+import type { Filter } from '../../protocol/filter/language.ts';
 import { parseFilter } from '../../protocol/filter/language.ts';
 import { ResourceList, TaskResources } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
@@ -51,11 +52,7 @@ export function registerResourceRoutes(app: App, { shell }: ApiOptions): void {
   );
 }
 
-async function resourcePage(
-  shell: ControllerShell,
-  filter: Parameters<typeof planTasks>[0],
-  query: ListQuery,
-): Promise<ResourceList> {
+async function resourcePage(shell: ControllerShell, filter: Filter, query: ListQuery): Promise<ResourceList> {
   const page = pageOf('resources', query, ['id', '-id']);
   const { after, isDescending, limit: most } = page;
   const { tasks, reached } = await selectTasks(shell, await planFor(shell, filter), { after, isDescending, most });

@@ -3,6 +3,7 @@
  * for, and what should be asked for next time. Everything in it can be added up.
  */
 import type { Need } from '../../model/need.ts';
+import { Recommendation, type Recommended } from '../../model/recommendation.ts';
 import { outcomeKinds } from '../../model/states.ts';
 import { bucketOf, Histogram } from './histogram.ts';
 
@@ -58,21 +59,6 @@ class Comparison {
   }
 }
 
-/** Whole numbers first: 1.2 is none, and rounding up would find that. */
-const withMemoryMargin = (bytes: number): number => (bytes * 6) / 5;
-const withRuntimeMargin = (ms: number): number => (ms * 3) / 2;
-const megabyte = 1_000_000;
-const second = 1_000;
-const cpuStep = 0.25;
-/** Of less it can't be told how many processors a task keeps busy. */
-const measuredMsMin = 10_000;
-
-export interface Recommendation {
-  readonly memoryBytes?: number;
-  readonly runtimeMs?: number;
-  readonly cpus?: number;
-}
-
 export class Cell {
   readonly outcomes = new Uint32Array(outcomeKinds.length);
   readonly waiting = new Histogram();
@@ -83,9 +69,8 @@ export class Cell {
   /** Of attempts that were measured. */
   wallMs = 0;
   cpuMs = 0;
-  /** What would have been enough for every attempt that succeeded, with its margin. */
-  #memoryBytes = 0;
-  #runtimeMs = 0;
+  /** By those that succeeded. */
+  readonly #recommendation = new Recommendation();
 
   add(end: Ended, buckets: Buckets): void {
     const { outcome, waitingMs, runningMs, totalMs, peakBytes, wallMs } = end;
@@ -103,12 +88,7 @@ export class Cell {
     this.asked.cpus.add(need.cpus * wallMs, cpuMs);
     if (need.runtimeMs !== undefined) this.asked.runtime.add(need.runtimeMs, wallMs);
     if (need.memoryBytes !== undefined && peakBytes >= 0) this.asked.memory.add(need.memoryBytes, peakBytes);
-    if (outcome !== succeeded) return;
-    const longEnough = withRuntimeMargin(wallMs);
-    this.#runtimeMs = Math.max(this.#runtimeMs, Math.min(need.runtimeMs ?? longEnough, longEnough));
-    if (peakBytes < 0) return;
-    const enough = withMemoryMargin(peakBytes);
-    this.#memoryBytes = Math.max(this.#memoryBytes, Math.min(need.memoryBytes ?? enough, enough));
+    if (outcome === succeeded) this.#recommendation.add(wallMs, cpuMs, peakBytes < 0 ? undefined : peakBytes, need);
   }
 
   /** Of one whose end was taken for another: only counts are known of it. */
@@ -124,17 +104,11 @@ export class Cell {
     for (const name of ['memory', 'runtime', 'cpus'] as const) this.asked[name].addAll(other.asked[name]);
     this.wallMs += other.wallMs;
     this.cpuMs += other.cpuMs;
-    this.#memoryBytes = Math.max(this.#memoryBytes, other.#memoryBytes);
-    this.#runtimeMs = Math.max(this.#runtimeMs, other.#runtimeMs);
+    this.#recommendation.addAll(other.#recommendation);
   }
 
   /** What to ask for, as far as attempts that succeeded tell. */
-  recommended(): Recommendation {
-    const cpus = Math.max(cpuStep, Math.ceil(this.cpuMs / this.wallMs / cpuStep) * cpuStep);
-    return {
-      ...(this.#memoryBytes > 0 ? { memoryBytes: Math.ceil(this.#memoryBytes / megabyte) * megabyte } : {}),
-      ...(this.#runtimeMs > 0 ? { runtimeMs: Math.ceil(this.#runtimeMs / second) * second } : {}),
-      ...(this.wallMs >= measuredMsMin ? { cpus } : {}),
-    };
+  recommended(): Recommended {
+    return this.#recommendation.result;
   }
 }
