@@ -12,6 +12,7 @@ import { type FailureValues, failureValues, noFingerprint } from './query/failur
 import { planTasks } from './query/task-plan.ts';
 import { walkTasks } from './query/task-walk.ts';
 import { optional } from './render.ts';
+import { shortfallsOf } from './task-resources.ts';
 
 const lastLinesMax = 3;
 const lastCharactersMax = 2_000;
@@ -157,7 +158,7 @@ async function renderGroup(
   const hasWritten = cause !== 'deadline' && cause !== 'check' && cause !== 'never-started';
   const [attempt] = last;
   const lastLines = hasWritten && attempt !== undefined ? await lastLinesOf(shell, attempt) : '';
-  const message = cause === 'never-started' && attempt !== undefined ? await messageOf(shell, attempt) : undefined;
+  const message = examples[0] === undefined ? undefined : await messageOf(shell, examples[0], attempt);
   const hosts = [...group.hosts].sort(([, a], [, b]) => b - a).slice(0, failureLimits.hostsMax);
   const name = failures.nameOf(fingerprint);
   return {
@@ -176,10 +177,17 @@ async function renderGroup(
   };
 }
 
-/** Why it could not be started. */
-async function messageOf(shell: ControllerShell, attempt: AttemptId): Promise<string | undefined> {
-  const [row] = await shell.store.attempts([attempt]);
-  return row?.outcome?.kind === 'never-started' ? row.outcome.message : undefined;
+/** Why it could not be started; or what it would have needed. */
+async function messageOf(
+  shell: ControllerShell,
+  task: TaskId,
+  attempt: AttemptId | undefined,
+): Promise<string | undefined> {
+  if (attempt === undefined) return undefined;
+  const [last] = await shell.store.attempts([attempt]);
+  if (last?.outcome?.kind === 'never-started') return last.outcome.message;
+  const isShort = await shell.read(({ tasks }) => tasks.reason(task) === 'resources');
+  return isShort ? (await shortfallsOf(shell, [{ task, last }])).get(task)?.why : undefined;
 }
 
 async function lastLinesOf(shell: ControllerShell, attempt: AttemptId): Promise<string> {
