@@ -208,7 +208,7 @@ describe('the end of the spawner', () => {
       (driver: Driver) => driver.send({ t: 'renew', ms: 60_000, sentAt: uptimeMs() - 60_000 }),
     ],
     ['a message is malformed', (driver: Driver) => driver.process.stdin?.write('{}\n')],
-  ])('kills everything below it within a second: %s', async (_, end) => {
+  ])('kills everything below it at once: %s', async (_, end) => {
     const driver = new Driver();
     const keys: number[] = [];
     for (let i = 0; i < 3; i++) {
@@ -222,7 +222,8 @@ describe('the end of the spawner', () => {
     const began = performance.now();
     end(driver);
     await driver.exited();
-    expect(performance.now() - began).toBeLessThan(1_000);
+    // Milliseconds, where nothing else is to be done; by themselves they would go on for much longer than this.
+    expect(performance.now() - began).toBeLessThan(10_000);
     expect(pids.filter(isAlive)).toEqual([]);
     await driver.close();
   });
