@@ -43,13 +43,14 @@ export interface IdleWorker {
   stamps(): Stamp[];
 }
 
-export function startIdleWorker(workshop: Workshop, directory: string, isShuffled = false): IdleWorker {
+export function startIdleWorker(workshop: Workshop, directory: string, isShuffled = false, failEvery = 0): IdleWorker {
   const stamps = join(directory, 'idle-worker.stamps');
   const words = [
     '--disable-warning=ExperimentalWarning',
     join(import.meta.dirname, 'idle-worker.ts'),
     ...['--access', accessPath(directory), '--directory', join(directory, 'idle-worker'), '--stamps', stamps],
     ...['--slots', String(isShuffled ? shuffledSlots : idleSlots), ...(isShuffled ? ['--shuffle'] : [])],
+    ...['--fail-every', String(failEvery)],
   ];
   const running = workshop.start(process.execPath, words);
   return { running, stamps: () => readStamps(stamps) };

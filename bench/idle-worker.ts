@@ -3,9 +3,10 @@
  * answered at once with its end (exit 0, nothing written), where a spawner would have made a process.
  * What is measured with it is all of Drover but the processes.
  *
- * node bench/idle-worker.ts --access FILE --directory DIR --slots N [--shuffle] [--stamps FILE]
+ * node bench/idle-worker.ts --access FILE --directory DIR --slots N [--shuffle] [--fail-every N] [--stamps FILE]
  *
- * --shuffle: tasks end in random order among those that run. --stamps: counts of starts with their times, one line for
+ * --shuffle: tasks end in random order among those that run. --fail-every: of so many one
+ * fails, in one of a few ways (failing.ts). --stamps: counts of starts with their times, one line for
  * every thousand, and one for the first.
  */
 import { randomUUID } from 'node:crypto';
@@ -19,6 +20,7 @@ import { nodeOutputFiles } from '../src/platform/node/output-files.ts';
 import { webSocketNet } from '../src/platform/node/sockets.ts';
 import type { FromSpawner, ToSpawner } from '../src/protocol/spawner.ts';
 import { type SpawnerHandle, type SpawnerListener, WorkerShell } from '../src/worker/shell.ts';
+import { failureOf } from './failing.ts';
 
 const stampEvery = 1_000;
 /** For the goodbye to leave the process. */
@@ -30,6 +32,7 @@ const { values } = parseArgs({
     directory: { type: 'string', default: '' },
     slots: { type: 'string', default: '4' },
     shuffle: { type: 'boolean', default: false },
+    'fail-every': { type: 'string', default: '0' },
     stamps: { type: 'string' },
   },
 });
@@ -93,10 +96,16 @@ class IdleSpawner implements SpawnerHandle {
   }
 }
 
+const failEvery = Number(values['fail-every']);
+let ended = 0;
+
 const nothing = { bytes: 0, tail: '' };
-const endOf = (key: number): FromSpawner => ({
-  ...{ t: 'ended', key, exit: 0, cpuMs: 0, wallMs: 0, at: clock.now(), out: nothing, err: nothing },
-});
+function endOf(key: number): FromSpawner {
+  const common = { t: 'ended', key, cpuMs: 0, wallMs: 0, at: clock.now(), out: nothing } as const;
+  if (key < 0 || failEvery === 0 || ++ended % failEvery !== 0) return { ...common, exit: 0, err: nothing };
+  const { how, stderr } = failureOf(ended / failEvery);
+  return { ...common, ...how, err: { bytes: stderr.length, tail: Buffer.from(stderr).toString('base64') } };
+}
 
 function shuffled<Item>(items: readonly Item[]): Item[] {
   const all = [...items];

@@ -12,8 +12,9 @@ import { rowH } from './h.ts';
 import { rowI } from './i.ts';
 import { rowJ } from './j.ts';
 import { rowK } from './k.ts';
+import { rowL } from './l.ts';
 
 export const rows: Readonly<Record<string, MakeRow>> = {
   ...{ a: rowA, a2: rowA2, b: rowB, c: rowC, d: rowD },
-  ...{ e: rowE, f: rowF, g: rowG, h: rowH, i: rowI, j: rowJ, k: rowK },
+  ...{ e: rowE, f: rowF, g: rowG, h: rowH, i: rowI, j: rowJ, k: rowK, l: rowL },
 };

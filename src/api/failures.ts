@@ -1,107 +1,193 @@
-/** Failed tasks of a workflow, grouped by how they failed. */
-
+/** Failed tasks of a workflow, grouped by how they failed: a look at memory, and at the output of an example of each group. */
 import type { ControllerShell } from '../controller/shell.ts';
-import type { AttemptRow } from '../core/attempt/record.ts';
-import { type AttemptId, printTask, type TaskId, type WorkflowId } from '../model/ids.ts';
-import { outputTailBytesMax } from '../model/limits.ts';
-import { describeShortage } from '../model/outcome.ts';
-import type { FailReason } from '../model/states.ts';
-import type { FailureGroup, Shortfall } from '../protocol/views.ts';
+import { type FailureCause, showCause } from '../model/failure-cause.ts';
+import { type AttemptId, printTask, printWorkflow, type TaskId, type WorkflowId } from '../model/ids.ts';
+import { failureLimits, outputTailBytesMax, queryLimits } from '../model/limits.ts';
+import { taskFields } from '../protocol/filter/fields.ts';
+import { escapeValue, parseFilter } from '../protocol/filter/language.ts';
+import type { FailureGroup, FailureList } from '../protocol/statistics.ts';
 import { storedOutput } from './output.ts';
+import { breath } from './query/breath.ts';
+import { type FailureValues, failureValues, noFingerprint } from './query/failure-values.ts';
+import { planTasks } from './query/task-plan.ts';
+import { walkTasks } from './query/task-walk.ts';
+import { optional } from './render.ts';
 import { shortfallsOf } from './task-resources.ts';
 
-const signalNames: Readonly<Record<number, string>> = {
-  1: 'HUP',
-  2: 'INT',
-  3: 'QUIT',
-  4: 'ILL',
-  6: 'ABRT',
-  7: 'BUS',
-  8: 'FPE',
-  9: 'KILL',
-  11: 'SEGV',
-  13: 'PIPE',
-  14: 'ALRM',
-  15: 'TERM',
-};
-
-const examplesMax = 5;
 const lastLinesMax = 3;
-const rowsAtOnce = 1_000;
+const lastCharactersMax = 2_000;
+const commandCharactersMax = 500;
 
-interface Failed {
-  readonly task: TaskId;
-  readonly reason: FailReason;
-  readonly attempt: AttemptId | undefined;
+interface Group {
+  readonly cause: FailureCause;
+  readonly fingerprint: number;
+  /** Where all of them ran, if they are told apart by that. */
+  readonly host: string | undefined;
+  readonly examples: TaskId[];
+  readonly hosts: Map<string, number>;
+  count: number;
 }
 
-function causeOfFailure(reason: FailReason, last: AttemptRow | undefined, short: Shortfall | undefined): string {
-  if (short !== undefined) return `not enough ${short.resource}: ${short.why}`;
-  if (reason === 'deadline') return 'not started before its deadline';
-  if (reason === 'check') return 'a task before the barrier failed';
-  const outcome = last?.outcome;
-  switch (outcome?.kind) {
-    case 'exited':
-      return `exit ${outcome.code}`;
-    case 'signalled':
-      return `signal ${outcome.signal}${signalNames[outcome.signal] ? ` (${signalNames[outcome.signal]})` : ''}`;
-    case 'resource':
-      return describeShortage(outcome.resource, outcome.by);
-    case 'lost':
-      return outcome.what === 'worker' ? 'worker lost' : 'spawner lost';
-    case 'never-started':
-      return `not startable: ${outcome.message}`;
-    default:
-      return reason;
-  }
+export interface FailureOptions {
+  /** Groups are told apart by host, too. */
+  readonly isByHost: boolean;
 }
 
-export async function failuresOf(shell: ControllerShell, workflow: WorkflowId): Promise<FailureGroup[]> {
-  const failed = await shell.read((cluster) => {
-    const found: Failed[] = [];
-    for (const task of cluster.workflow(workflow).tasks()) {
-      if (cluster.tasks.state(task) !== 'failed') continue;
-      const view = cluster.taskView(task);
-      if (view.state === 'failed') found.push({ task, reason: view.reason, attempt: view.lastAttempt });
-    }
-    return found;
-  });
-  const groups = new Map<string, { count: number; examples: Failed[] }>();
-  for (let from = 0; from < failed.length; from += rowsAtOnce) {
-    const slice = failed.slice(from, from + rowsAtOnce);
-    const rows = await shell.store.attempts(slice.map(({ attempt }) => attempt ?? (0 as AttemptId)));
-    const short = slice.flatMap(({ task, reason }, at) => (reason === 'resources' ? [{ task, last: rows[at] }] : []));
-    const shortfalls = await shortfallsOf(shell, short);
-    slice.forEach((one, index) => {
-      const cause = causeOfFailure(one.reason, rows[index], shortfalls.get(one.task));
-      const group = groups.get(cause) ?? { count: 0, examples: [] };
-      groups.set(cause, group);
-      group.count++;
-      if (group.examples.length < examplesMax) group.examples.push(one);
+export async function failuresOf(
+  shell: ControllerShell,
+  workflow: WorkflowId,
+  { isByHost }: FailureOptions,
+): Promise<FailureList> {
+  await shell.read((cluster) => cluster.workflow(workflow));
+  await shell.observations.failuresKnown();
+  const failures = failureValues(shell);
+  const groups = await gather(shell, workflow, failures, isByHost);
+  const sorted = [...groups.values()].sort((a, b) => b.count - a.count);
+  const [shown, rest] = [sorted.slice(0, failureLimits.groupsMax), sorted.slice(failureLimits.groupsMax)];
+  const namer = new Namer(workflow, failures, sorted);
+  const views: FailureGroup[] = [];
+  for (const group of shown) views.push(await renderGroup(shell, group, failures, namer));
+  const tasks = rest.reduce((sum, { count }) => sum + count, 0);
+  return { groups: views, ...(rest.length === 0 ? {} : { more: { groups: rest.length, tasks } }) };
+}
+
+/** In pieces, with others between them; a task whose failure nobody knows is of an unknown end, which there is none of. */
+async function gather(
+  shell: ControllerShell,
+  workflow: WorkflowId,
+  failures: FailureValues,
+  isByHost: boolean,
+): Promise<Map<string, Group>> {
+  const own = parseFilter(`workflow=${printWorkflow(workflow)}&state=failed`, taskFields, 0);
+  const plan = planTasks(own, failures);
+  const groups = new Map<string, Group>();
+  for (let after: number | undefined; ; await breath()) {
+    const reached = await shell.read((cluster) => {
+      const walk = {
+        after,
+        isDescending: false,
+        foundMax: Number.POSITIVE_INFINITY,
+        looksMax: queryLimits.tasksAtOnce,
+      };
+      const walked = walkTasks(plan, cluster, walk);
+      for (const task of walked.found) {
+        const { cause, fingerprint, host } = failures.of(cluster, task) ?? unknown;
+        const group = groupOf(groups, cause, fingerprint, isByHost ? host : undefined);
+        group.count++;
+        if (group.examples.length < failureLimits.examplesMax) group.examples.push(task);
+        if (host !== undefined) group.hosts.set(host, (group.hosts.get(host) ?? 0) + 1);
+      }
+      return walked.reached;
     });
+    if (reached === undefined) return groups;
+    after = reached;
   }
-  const sorted = [...groups].sort(([, a], [, b]) => b.count - a.count);
-  return Promise.all(sorted.map(([cause, { count, examples }]) => renderGroup(shell, cause, count, examples)));
 }
+
+/** A failed attempt without its row of failures: there is none, unless somebody removed it. */
+const unknown = { cause: 'lost', fingerprint: 0, host: undefined } as const;
+
+function groupOf(
+  groups: Map<string, Group>,
+  cause: FailureCause,
+  fingerprint: number,
+  host: string | undefined,
+): Group {
+  const key = `${cause} ${fingerprint} ${host ?? ''}`;
+  const known = groups.get(key);
+  if (known !== undefined) return known;
+  const group: Group = { cause, fingerprint, host, examples: [], hosts: new Map(), count: 0 };
+  groups.set(key, group);
+  return group;
+}
+
+/** How each group is named so that no other is meant, by no more than it takes. */
+class Namer {
+  readonly #workflow: string;
+  readonly #failures: FailureValues;
+  readonly #groups: readonly Group[];
+  readonly #hosts: ReadonlySet<string>;
+
+  constructor(workflow: WorkflowId, failures: FailureValues, groups: readonly Group[]) {
+    this.#workflow = printWorkflow(workflow);
+    this.#failures = failures;
+    this.#groups = groups;
+    this.#hosts = new Set(groups.flatMap(({ hosts }) => [...hosts.keys()]));
+  }
+
+  of(group: Group): Pick<FailureGroup, 'where' | 'rerun'> {
+    const { cause } = group;
+    const fingerprint = this.#fingerprintOf(group);
+    const host = this.#hostOf(group);
+    const clauses = [
+      ...[`workflow=${this.#workflow}`, 'state=failed', `cause=${cause}`],
+      ...(fingerprint === undefined ? [] : [`fingerprint=${fingerprint}`]),
+      ...(host === undefined ? [] : [`host=${escapeValue(host)}`]),
+    ];
+    const options = [
+      `--cause ${cause}`,
+      ...(fingerprint === undefined ? [] : [`--fingerprint ${fingerprint}`]),
+      ...(host === undefined ? [] : [`--host ${quoted(host)}`]),
+    ];
+    return { where: clauses.join('&'), rerun: `drover retry ${this.#workflow} ${options.join(' ')}` };
+  }
+
+  #fingerprintOf({ cause, fingerprint }: Group): string | undefined {
+    const isAlone = this.#groups.every((other) => other.cause !== cause || other.fingerprint === fingerprint);
+    return isAlone ? undefined : this.#failures.nameOf(fingerprint);
+  }
+
+  /** Also where it happens on one host only, while others fail otherwise: that is worth knowing. */
+  #hostOf({ host, hosts, count }: Group): string | undefined {
+    const [only] = hosts.size === 1 && this.#hosts.size > 1 ? hosts : [];
+    return host ?? (only?.[1] === count ? only[0] : undefined);
+  }
+}
+
+const quoted = (word: string): string => (/^[\w.:@%+=,/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 async function renderGroup(
   shell: ControllerShell,
-  cause: string,
-  count: number,
-  examples: Failed[],
+  group: Group,
+  failures: FailureValues,
+  namer: Namer,
 ): Promise<FailureGroup> {
-  const definitions = await shell.store.definitions(examples.map(({ task }) => task));
-  const [first] = examples;
-  const lastLines = first?.attempt === undefined ? undefined : await lastLinesOf(shell, first.attempt);
+  const { cause, fingerprint, examples, count } = group;
+  const definitions = await shell.store.definitions(examples);
+  const last = await shell.read(({ tasks }) => examples.map((task) => tasks.lastAttempt(task)));
+  const hasWritten = cause !== 'deadline' && cause !== 'check' && cause !== 'never-started';
+  const [attempt] = last;
+  const lastLines = hasWritten && attempt !== undefined ? await lastLinesOf(shell, attempt) : '';
+  const message = examples[0] === undefined ? undefined : await messageOf(shell, examples[0], attempt);
+  const hosts = [...group.hosts].sort(([, a], [, b]) => b - a).slice(0, failureLimits.hostsMax);
+  const name = failures.nameOf(fingerprint);
   return {
     cause,
+    title: message === undefined ? showCause(cause) : `${showCause(cause)}: ${message}`,
+    ...optional('fingerprint', name === noFingerprint ? undefined : name),
+    ...optional('pattern', failures.linesOf(fingerprint)),
     count,
     examples: definitions.map(({ workflow, index, spec }) => ({
       id: printTask(workflow, index),
-      ...(spec.command === undefined ? {} : { command: spec.command.slice(0, 500) }),
+      ...optional('command', spec.command?.slice(0, commandCharactersMax)),
     })),
-    ...(lastLines === undefined || lastLines === '' ? {} : { lastLines }),
+    ...optional('lastLines', lastLines === '' ? undefined : lastLines),
+    hosts: hosts.map(([host, hostCount]) => ({ host, count: hostCount })),
+    ...namer.of(group),
   };
+}
+
+/** Why it could not be started; or what it would have needed. */
+async function messageOf(
+  shell: ControllerShell,
+  task: TaskId,
+  attempt: AttemptId | undefined,
+): Promise<string | undefined> {
+  if (attempt === undefined) return undefined;
+  const [last] = await shell.store.attempts([attempt]);
+  if (last?.outcome?.kind === 'never-started') return last.outcome.message;
+  const isShort = await shell.read(({ tasks }) => tasks.reason(task) === 'resources');
+  return isShort ? (await shortfallsOf(shell, [{ task, last }])).get(task)?.why : undefined;
 }
 
 async function lastLinesOf(shell: ControllerShell, attempt: AttemptId): Promise<string> {
@@ -110,7 +196,7 @@ async function lastLinesOf(shell: ControllerShell, attempt: AttemptId): Promise<
     const tail = await output.read(Math.max(0, output.bytes - outputTailBytesMax), outputTailBytesMax);
     const lines = Buffer.from(tail).toString().trimEnd().split('\n');
     const last = lines.slice(-lastLinesMax).join('\n').trim();
-    if (last !== '') return last.slice(-2_000);
+    if (last !== '') return last.slice(-lastCharactersMax);
   }
   return '';
 }

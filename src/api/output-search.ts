@@ -14,7 +14,7 @@ import type { SearchEnd, SearchLine } from '../protocol/views.ts';
 import { readOutput } from './output.ts';
 import { breath } from './query/breath.ts';
 import { decodeCursor, encodeCursor } from './query/cursor.ts';
-import { planTasks } from './query/task-plan.ts';
+import { planFor } from './query/planning.ts';
 import { lastAttempts, selectTasks } from './query/task-selection.ts';
 
 export interface Search {
@@ -36,7 +36,7 @@ interface Tally {
 }
 
 export async function* searchOutput(shell: ControllerShell, search: Search): AsyncGenerator<SearchLine | SearchEnd> {
-  const plan = planTasks(search.filter);
+  const plan = await planFor(shell, search.filter);
   const tally: Tally = { tasks: 0, bytes: 0, matches: 0, missing: 0 };
   let after = search.cursor === undefined ? undefined : decodeCursor(order, search.cursor);
   for (;;) {

@@ -24,6 +24,7 @@ import { registerNotificationRoutes } from './routes/notifications.ts';
 import { registerOutputSearch } from './routes/output-search.ts';
 import { registerResourceRoutes } from './routes/resources.ts';
 import { registerServerRoutes } from './routes/server.ts';
+import { registerStatisticsRoutes } from './routes/statistics.ts';
 import { registerTaskChangeRoutes } from './routes/task-changes.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
 import { registerTokenRoutes } from './routes/tokens.ts';
@@ -62,6 +63,7 @@ export function createApi(options: ApiOptions): App {
   registerListRoutes(app, options);
   registerEventStreams(app, options, streams);
   registerOutputSearch(app, options);
+  registerStatisticsRoutes(app, options);
   registerBulkRoutes(app, options);
   registerResourceRoutes(app, options);
   registerLimitRoutes(app, options);

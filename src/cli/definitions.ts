@@ -1,6 +1,7 @@
 /** The commands, their options and their help. */
 import { type Command, Option } from 'commander';
 import { priorityMax, searchLimits } from '../model/limits.ts';
+import type { CancelOptions } from './commands/cancel.ts';
 import type { LogOptions } from './commands/logs.ts';
 import type { ListOptions } from './commands/ls.ts';
 import type { ResumeOptions } from './commands/resume.ts';
@@ -25,9 +26,11 @@ import {
   watchHelp,
 } from './help.ts';
 import { isFlow } from './inputs/flow-names.ts';
+import { defineInsights } from './insight-definitions.ts';
 import type { ManyOptions } from './many.ts';
 import { addLocalNotifications, addOccasions, addWebhooks } from './notify.ts';
 import {
+  addFailureOptions,
   addInputs,
   bellOption,
   bulkDryRunOption,
@@ -56,6 +59,7 @@ export function defineCommands(program: Command, given: Given, perform: Perform)
   defineShow(program, given, perform);
   defineLogs(program, given, perform);
   defineWatch(program, given, perform);
+  defineInsights(program, given, perform);
   defineCancel(program, given, perform);
   defineClose(program, given, perform);
   program
@@ -186,17 +190,18 @@ function defineWatch(program: Command, { env }: Given, perform: Perform): void {
 }
 
 function defineCancel(program: Command, { env }: Given, perform: Perform): void {
-  program
+  const command = program
     .command('cancel')
     .summary('end workflows or tasks for good')
     .description('Kills what runs of a workflow or a task, and drops what is left. It can not be resumed.')
-    .argument('[id...]', 'workflows and tasks')
+    .argument('[id...]', 'workflows and tasks');
+  addFailureOptions(command)
     .addOption(whereOption('instead of ids: all tasks that match'))
     .addOption(bulkDryRunOption())
     .addOption(jsonOption('an answer a line, as JSON'))
     .addOption(dirOption(env))
     .addHelpText('after', cancelHelp)
-    .action((ids: string[], options: ManyOptions) =>
+    .action((ids: string[], options: CancelOptions) =>
       perform(async (context) => (await import('./commands/cancel.ts')).cancel(context, ids, options)),
     );
 }

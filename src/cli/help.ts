@@ -8,6 +8,7 @@ Start here:
   drover run flow.yaml                     a workflow with dependencies: docs/WORKFLOWS.md
   drover ls                                what there is: w1, w2, …
   drover logs w2.7                         what task 7 of w2 wrote
+  drover failures                          what failed, by cause, and how to try it again
   drover resume                            go on after Ctrl-C, a crash or failures
   drover server --detach; drover worker    a controller that stays up: see submit, wait, retry, workers
 
@@ -110,11 +111,34 @@ Examples:
   drover watch --json --after 0 --where 'type=attempt-ended&host=n1'
 `;
 
+export const statsHelp = `
+How many tasks are in which state, how fast they end and when the rest will have, how long they wait and run, what they use of
+what they asked for, and what to ask for next time. Quantiles are right within 2 %. With --where, the last attempts of up to
+10,000 of the tasks that match are looked at.
+
+Examples:
+  drover stats                       of all workflows
+  drover stats w3 --by template
+  drover stats w3 --by tag:model --json | jq '.groups[] | {name, recommended}'
+  drover stats w3 --where 'exit=137'
+`;
+
+export const failuresHelp = `
+Failed tasks are the same that failed by the same cause (exit code, signal, out of memory, timeout, walltime, lost, not
+startable) with the same last lines, numbers, paths, addresses and times aside. Each group has the command that tries it again.
+
+Examples:
+  drover failures                    of the newest workflow that has some
+  drover failures w3 --by host
+  drover failures w3 --json | jq -r '.groups[].rerun'
+`;
+
 export const cancelHelp = `
 Examples:
   drover cancel w3
   drover cancel w4.1 w4.2 w5
   drover cancel --where 'workflow=w3&state=queued&tag.model=x' --dry-run
+  drover cancel w3 --cause exit:137     what failed so, and would be tried again
 `;
 
 export const closeHelp = `
@@ -179,6 +203,7 @@ Without a server, 'drover resume ID' repeats what failed.
 Examples:
   drover retry w3 --failed
   drover retry w3.7 w3.9
+  drover retry w3 --cause exit:137 --host n7     as 'drover failures w3' says it
   drover retry --where 'state=failed&exit=137&host=n1'
 `;
 

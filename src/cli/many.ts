@@ -1,14 +1,46 @@
 /** For commands that take tasks by name or, with `--where`, all that a filter lets through. */
 import { DroverError, exitCodes } from '../model/errors.ts';
 import { showCount } from '../model/units.ts';
+import { escapeValue } from '../protocol/filter/language.ts';
 import type { BulkResult } from '../protocol/views.ts';
 import type { BulkVerb, Client } from '../sdk/client.ts';
 import { type CommonOptions, type Context, printJson } from './context.ts';
 import { amount } from './display/text.ts';
+import { workflowNamed } from './reference.ts';
 
 export interface ManyOptions extends CommonOptions {
   readonly where?: string;
   readonly dryRun?: boolean;
+}
+
+/** Tasks of workflows that failed alike: as `drover failures` names them. */
+export interface FailureOptions {
+  readonly cause?: string;
+  readonly fingerprint?: string;
+  readonly host?: string;
+}
+
+/** The same as a filter, where any of these is given; `states` are those of tasks that the command is for. */
+export function byFailure<Options extends ManyOptions & FailureOptions>(
+  names: readonly string[],
+  options: Options,
+  states: string,
+): { readonly names: readonly string[]; readonly options: Options } {
+  const { cause, fingerprint, host, where } = options;
+  if (cause === undefined && fingerprint === undefined && host === undefined) return { names, options };
+  if (names.length === 0) {
+    throw new DroverError('bad-input', '--cause, --fingerprint and --host are for tasks of a workflow: name it', {
+      hint: "for example drover retry w3 --cause exit:137; 'drover failures w3' has them all",
+    });
+  }
+  const clauses = [
+    ...[`workflow=${names.map(workflowNamed).join(',')}`, states],
+    ...(cause === undefined ? [] : [`cause=${cause}`]),
+    ...(fingerprint === undefined ? [] : [`fingerprint=${fingerprint}`]),
+    ...(host === undefined ? [] : [`host=${escapeValue(host)}`]),
+    ...(where === undefined ? [] : [where]),
+  ];
+  return { names: [], options: { ...options, where: clauses.join('&') } };
 }
 
 /** Either names or a filter, and a dry run only of a filter: what it would count is else there to see. */

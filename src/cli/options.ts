@@ -114,6 +114,17 @@ export const whereOption = (text: string) =>
   new Option('--where <filter>', `${text}, for example 'state=failed&exit=137'`).argParser(filled);
 export const bulkDryRunOption = () => new Option('--dry-run', 'with --where: only say how many');
 
+/** For tasks of a workflow that failed alike. */
+export const addFailureOptions = (command: Command): Command =>
+  command
+    .option(
+      '--cause <cause>',
+      'of a workflow: only what failed so, for example exit:137, signal:9, memory, lost',
+      filled,
+    )
+    .option('--fingerprint <f>', "of a workflow: only what wrote that, as 'drover failures' tells it", filled)
+    .option('--host <name>', 'of a workflow: only what last ran there', filled);
+
 /** Here '' would mean the current directory, and comes from a variable that is not set. */
 export function filled(text: string): string {
   if (text !== '') return text;

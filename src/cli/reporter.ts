@@ -29,7 +29,7 @@ export function isColoured({ stderr, variables }: CliEnv): boolean {
   return stderr.isTerminal && !variables.NO_COLOR && variables.TERM !== 'dumb';
 }
 
-function isUnicode({ variables }: CliEnv): boolean {
+export function isUnicode({ variables }: CliEnv): boolean {
   return /utf-?8/i.test(variables.LC_ALL || variables.LC_CTYPE || variables.LANG || '');
 }
 

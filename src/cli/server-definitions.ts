@@ -14,6 +14,7 @@ import { isFlow } from './inputs/flow-names.ts';
 import { defineLimits } from './limit-definitions.ts';
 import { addLocalNotifications, addOccasions, addWebhooks } from './notify.ts';
 import {
+  addFailureOptions,
   addInputs,
   bulkDryRunOption,
   dirOption,
@@ -84,13 +85,15 @@ function defineWait(program: Command, { env }: Given, perform: Perform): void {
 }
 
 function defineRetry(program: Command, { env }: Given, perform: Perform): void {
-  program
+  const usages = ['TASK…', '--failed ID…', 'ID --cause CAUSE', '--where FILTER'];
+  const command = program
     .command('retry')
     .summary('try failed tasks again, on a running server')
     .description('Tries failed tasks again, and what was cancelled because of them; does not wait for them.')
-    .usage('[options] TASK…\n       drover retry [options] --failed ID…\n       drover retry [options] --where FILTER')
-    .argument('[id...]', 'tasks; with --failed, workflows')
-    .option('--failed', 'all failed tasks of the workflows')
+    .usage(usages.map((usage) => `[options] ${usage}`).join('\n       drover retry '))
+    .argument('[id...]', 'tasks; with --failed, --cause and the like, workflows')
+    .option('--failed', 'all failed tasks of the workflows');
+  addFailureOptions(command)
     .addOption(whereOption('instead of ids: all tasks that match'))
     .addOption(bulkDryRunOption())
     .addOption(jsonOption('an answer a line, as JSON'))

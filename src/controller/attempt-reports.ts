@@ -13,6 +13,7 @@ import { type AttemptId, attemptId, printWorker, type WorkerId } from '../model/
 import { outputTailBytesMax } from '../model/limits.ts';
 import { outputStreams } from '../model/states.ts';
 import type { AttemptEnd, FromWorker } from '../protocol/worker.ts';
+import type { FailureNotes } from './failures/notes.ts';
 import type { Effect, LinkId } from './messages.ts';
 import type { OutputCustody } from './output-custody.ts';
 import { OutputPulls, type Pull } from './output-pulls.ts';
@@ -20,18 +21,27 @@ import { WorkerStops } from './worker-stops.ts';
 
 type Of<T extends FromWorker['t']> = Extract<FromWorker, { readonly t: T }>;
 
+/** Where that goes which comes with an end and is no change of state. */
+export interface EndKeepers {
+  readonly custody: OutputCustody;
+  readonly failures: FailureNotes;
+}
+
 export class AttemptReports {
   readonly #cluster: Cluster;
   readonly #custody: OutputCustody;
+  readonly #failures: FailureNotes;
   readonly #linkOf: (worker: WorkerId) => LinkId | undefined;
   readonly pulls: OutputPulls;
   readonly stops: WorkerStops;
   /** As after a restore. They are killed, and until they have ended nothing is launched: it could be what they run. */
   readonly #disowned = new Map<AttemptId, WorkerId>();
 
-  constructor(cluster: Cluster, custody: OutputCustody, linkOf: (worker: WorkerId) => LinkId | undefined) {
+  constructor(cluster: Cluster, keepers: EndKeepers, linkOf: (worker: WorkerId) => LinkId | undefined) {
+    const { custody, failures } = keepers;
     this.#cluster = cluster;
     this.#custody = custody;
+    this.#failures = failures;
     this.#linkOf = linkOf;
     this.pulls = new OutputPulls(custody);
     this.stops = new WorkerStops(cluster, linkOf);
@@ -133,7 +143,9 @@ export class AttemptReports {
   #recordEnd(turn: Turn, worker: WorkerRecord, end: AttemptEnd): void {
     const { attempt, outcome, startedAt, usage, signalledFor } = end;
     const report = { attempt: attemptId(attempt), worker: worker.id, outcome, startedAt, usage, signalledFor };
-    if (!endAttempt(turn, report) || usage === undefined) return;
+    if (!endAttempt(turn, report)) return;
+    if (outcome.kind !== 'succeeded') this.#failures.noteEnd(report.attempt, outcome, end.stderr.tail);
+    if (usage === undefined) return;
     const wallMs = Math.max(1, usage.wallMs);
     worker.averageMs = worker.averageMs === 0 ? wallMs : worker.averageMs * 0.9 + wallMs * 0.1;
     if (worker.state !== 'gone') turn.cluster.noteRoom(worker);

@@ -30,6 +30,8 @@ import {
 import { httpWorkersMax } from '../model/limits.ts';
 import type { OutputStream } from '../model/states.ts';
 import { silenceMsMax, type Timeouts } from '../model/timeouts.ts';
+import type { EndKeepers } from './attempt-reports.ts';
+import type { FailureNotes } from './failures/notes.ts';
 import type { AttemptName, Effect, HttpRequest, LeaseTerms, Reply } from './messages.ts';
 import type { OutputCustody } from './output-custody.ts';
 
@@ -41,6 +43,7 @@ type Of<T extends HttpRequest['type']> = Extract<HttpRequest, { readonly type: T
 export class HttpWorkers {
   readonly #cluster: Cluster;
   readonly #custody: OutputCustody;
+  readonly #failures: FailureNotes;
   readonly #terms: LeaseTerms;
   readonly #workers = new Leases<WorkerId>();
   readonly #attempts = new Leases<AttemptId>();
@@ -49,11 +52,12 @@ export class HttpWorkers {
   constructor(
     cluster: Cluster,
     timeouts: Timeouts,
-    custody: OutputCustody,
+    { custody, failures }: EndKeepers,
     lengths: ReadonlyMap<AttemptId, OutputLengths> = new Map(),
   ) {
     this.#cluster = cluster;
     this.#custody = custody;
+    this.#failures = failures;
     const { heartbeatMs, marginMs } = timeouts;
     this.#terms = { leaseMs: silenceMsMax(timeouts), marginMs, heartbeatMs };
     this.#lengths = new Map(lengths);
@@ -194,6 +198,7 @@ export class HttpWorkers {
     }
     const added = data.subarray(Math.min(data.length, length - offset));
     this.#custody.keep(attempt, stream, length, added);
+    if (stream === 'stderr') this.#failures.noteOutput(attempt, added);
     lengths[stream] = length + added.length;
     this.#lengths.set(attempt, lengths);
     return { type: 'appended', length: lengths[stream] };
@@ -214,6 +219,7 @@ export class HttpWorkers {
     if (end.outcome.kind === 'cancelled' && record.state !== 'ended') this.#mustBeStopped(record);
     const report: EndReport = { ...end, attempt: record.id, worker };
     if (!endAttempt(turn, report)) return { type: 'not-live' };
+    this.#failures.noteHttpEnd(record.id, report.outcome);
     this.#forget(record.id);
     return { type: 'ended', attempt: record.id };
   }
@@ -261,6 +267,7 @@ export class HttpWorkers {
   #forget(attempt: AttemptId): void {
     this.#attempts.drop(attempt);
     this.#lengths.delete(attempt);
+    this.#failures.forget(attempt);
   }
 
   #mustBeHere(id: WorkerId): WorkerRecord {

@@ -11,7 +11,7 @@ import type { EdgeKind, HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
 import type { Comparison } from '../protocol/views.ts';
 import type { FromWorker, OrderNeed, ToWorker } from '../protocol/worker.ts';
-import type { Batch, UsageSample } from '../store/store.ts';
+import type { Batch, TaskDefinition, UsageSample } from '../store/store.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import type { ConcurrencyPatch } from './limit-requests.ts';
 import type { NewNotice, Tried } from './notices.ts';
@@ -256,6 +256,8 @@ export interface OutputWrite {
 /** All that one turn did: to be made durable as a whole, then performed. */
 export interface StepResult extends Batch {
   readonly writes: readonly OutputWrite[];
+  /** Those of the definitions that have tags. */
+  readonly tagged: readonly TaskDefinition[];
   readonly effects: readonly Effect[];
   /** There is more to do at once, without a further input. */
   readonly isUnfinished: boolean;

@@ -3,7 +3,7 @@
  * Synchronous, without I/O: the shell pumps inputs in and effects out, and so does the simulator.
  *
  * Owns: the cluster, the sessions of workers, the custody of output, the tokens, the answers that can be asked for again, what is
- * to be told to whom.
+ * to be told to whom, the fingerprints of failures.
  * 1. Every effect of a step is performed only after the step's changes are durable.
  * 2. A step makes at most about `commitRowsMax` changes; `isUnfinished` asks for another one.
  * 3. No input makes it throw: a bad request is refused, a bad message drops its link.
@@ -18,9 +18,11 @@ import type { AttemptId } from '../model/ids.ts';
 import { commitRowsMax, overdueMs } from '../model/limits.ts';
 import { presets, type Timeouts } from '../model/timeouts.ts';
 import type { AnswerRow } from '../store/answer-row.ts';
+import type { FingerprintRow } from '../store/failure-rows.ts';
 import type { NoticeRow } from '../store/notice-row.ts';
 import type { TokenRow } from '../store/token-row.ts';
 import { Answers } from './answers.ts';
+import { FailureNotes } from './failures/notes.ts';
 import { HttpWorkers, type OutputLengths } from './http-workers.ts';
 import { Identities } from './identities.ts';
 import { journal } from './journal.ts';
@@ -47,6 +49,7 @@ export interface ControllerStart {
   readonly tokens?: readonly TokenRow[];
   readonly notices?: { readonly cursor: number; readonly rows: readonly NoticeRow[] };
   readonly answers?: readonly AnswerRow[];
+  readonly fingerprints?: readonly FingerprintRow[];
   readonly settings: ControllerSettings;
 }
 
@@ -68,27 +71,31 @@ export class Controller {
   readonly tokens: Tokens;
   readonly answers: Answers;
   readonly notices: Notices;
+  readonly failures: FailureNotes;
   readonly #httpWorkers: HttpWorkers;
   readonly #identities: Identities;
   readonly #custody: OutputCustody;
   #rebalanceAt = 0;
 
   constructor(start: ControllerStart) {
-    const { cluster, outputEnd, outputLengths, settings, tokens = [], answers = [], notices, ...lineage } = start;
+    const { cluster, outputEnd, outputLengths, settings, ...kept } = start;
+    const { tokens = [], answers = [], notices, fingerprints = [], ...lineage } = kept;
     this.cluster = cluster;
     this.tokens = new Tokens(tokens);
     this.answers = new Answers(answers);
     this.#identities = new Identities(cluster);
     this.notices = new Notices(notices ?? { cursor: 0, rows: [] });
+    this.failures = new FailureNotes(fingerprints);
     this.#custody = new OutputCustody(outputEnd);
-    this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, this.#custody);
-    this.#httpWorkers = new HttpWorkers(cluster, settings.timeouts, this.#custody, outputLengths);
+    const keepers = { custody: this.#custody, failures: this.failures };
+    this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, keepers);
+    this.#httpWorkers = new HttpWorkers(cluster, settings.timeouts, keepers, outputLengths);
   }
 
   step(inputs: readonly Input[], now: number): StepResult {
     const turn = new Turn(this.cluster, now);
     const effects: Effect[] = [];
-    const collected: Collected = { specs: [], definitions: [], samples: [] };
+    const collected: Collected = { specs: [], definitions: [], samples: [], tagged: [] };
     for (const input of inputs) this.#take(turn, input, effects, collected);
     this.sessions.lookAfter(turn, effects);
     this.#httpWorkers.lookAfter(turn, effects);
@@ -103,12 +110,14 @@ export class Controller {
     const tokens = this.tokens.takeChanges();
     const answers = this.answers.takeChanges();
     const notices = this.notices.takeChanges();
+    const failures = this.failures.take(turn.changes);
     return {
       at: now,
       changes: turn.changes,
       rows: this.cluster.takeDirty(),
       ...collected,
       output: pieces,
+      ...(failures === undefined ? {} : { failures }),
       ...(generation === undefined ? {} : { generation }),
       ...(tokens === undefined ? {} : { tokens }),
       ...(answers === undefined ? {} : { answers }),

@@ -23,7 +23,8 @@ export async function recoverController(
   const outputLengths = await outputLengthsOf(cluster, store);
   const versionAtStart = await store.lastChange();
   const { generation } = store;
-  const [tokens, answers, notices] = [await store.tokens(), await store.answers(), await store.notices()];
+  const [tokens, answers] = [await store.tokens(), await store.answers()];
+  const [notices, fingerprints] = [await store.notices(), await store.fingerprints()];
   const workers = [...cluster.liveWorkers.values()];
   const facts = {
     workflows: cluster.workflows.size,
@@ -33,7 +34,8 @@ export async function recoverController(
     tookMs: Math.round(clock.now() - begunAt),
   };
   log.info(facts, 'recovered from the store');
-  const found = { cluster, outputEnd, outputLengths, generation, versionAtStart, tokens, answers, notices };
+  const kept = { tokens, answers, notices, fingerprints };
+  const found = { cluster, outputEnd, outputLengths, generation, versionAtStart, ...kept };
   return new ControllerShell(world, { ...found, scheduler, settings }, phases);
 }
 

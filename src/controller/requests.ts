@@ -40,6 +40,8 @@ export interface Collected {
   readonly specs: { readonly workflow: WorkflowId; readonly spec: WorkflowSpec }[];
   readonly definitions: TaskDefinition[];
   readonly samples: UsageSample[];
+  /** Those of the definitions that have tags: found while each is looked at anyway. */
+  readonly tagged: TaskDefinition[];
 }
 
 export interface RequestContext {
@@ -229,7 +231,9 @@ function extend(
   const seeds = seedsOf(batch, record);
   const { first, firstIndex } = extendWorkflow(turn, workflow, { seeds, edges, outside });
   tasks.forEach((spec, offset) => {
-    collected.definitions.push({ id: taskId(first + offset), workflow, index: firstIndex + offset, spec });
+    const definition = { id: taskId(first + offset), workflow, index: firstIndex + offset, spec };
+    collected.definitions.push(definition);
+    if (spec.tags !== undefined) collected.tagged.push(definition);
   });
   const warnings = [
     ...warningsOf(turn.cluster, workflow, firstIndex, seeds, turn.now),

@@ -16,6 +16,7 @@ import type { Clock, Link, LinkListener, Log, Timer } from '../platform/env.ts';
 import { decodeFromWorker, encodeFrames, type FromWorker, type Order, type ToWorker } from '../protocol/worker.ts';
 import type { Batch, Store, TaskDefinition } from '../store/store.ts';
 import type { Effect, Input, Launch, LinkId, OutputWrite, Reply, Request, RequestKey, StepResult } from './messages.ts';
+import { Observations } from './observations.ts';
 import { isSubmission, Phases } from './phases.ts';
 import { Controller, type ControllerStart } from './reactor.ts';
 
@@ -61,6 +62,7 @@ interface OpenLink {
 
 export class ControllerShell {
   readonly controller: Controller;
+  readonly observations: Observations;
   readonly scheduler: string;
   readonly #world: ControllerWorld;
   readonly #phases: Phases;
@@ -90,6 +92,14 @@ export class ControllerShell {
     this.#phases = phases;
     this.scheduler = start.scheduler;
     this.controller = new Controller(start);
+    this.observations = new Observations({
+      cluster: start.cluster,
+      store: world.store,
+      clock: world.clock,
+      read: (look) => this.read(look),
+      breathe: () => new Promise((resolve) => void world.defer(resolve)),
+      isClosed: () => this.#isClosed,
+    });
     this.#feed({ type: 'tick' });
   }
 
@@ -233,6 +243,7 @@ export class ControllerShell {
       const result = this.controller.step(inputs, this.#world.clock.now());
       await this.#persist(result, inputs);
       await this.#perform(result.effects);
+      this.observations.onCommitted(result);
       isUnfinished = result.isUnfinished;
       this.#spare = result.spare;
       this.#calmUntil = this.#world.clock.now() + turnPauseMs;
@@ -287,7 +298,7 @@ export class ControllerShell {
   }
 
   async #persist(result: StepResult, inputs: readonly Input[]): Promise<void> {
-    const { effects: _, isUnfinished: __, writes, ...batch } = result;
+    const { effects: _, isUnfinished: __, tagged: ___, writes, ...batch } = result;
     if (isEmpty(batch)) return;
     this.#phases.enter(inputs.some(isSubmission) ? 'submitting' : 'committing');
     if (writes.length > 0) await this.#world.packs.write(writes);

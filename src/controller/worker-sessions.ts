@@ -19,10 +19,9 @@ import { DroverError } from '../model/errors.ts';
 import { printWorker, type WorkerId, workerId } from '../model/ids.ts';
 import { silenceMsMax } from '../model/timeouts.ts';
 import { type FromWorker, type Heartbeat, versionRefusal, workerProtocolVersion } from '../protocol/worker.ts';
-import { AttemptReports } from './attempt-reports.ts';
+import { AttemptReports, type EndKeepers } from './attempt-reports.ts';
 import { InitialWait } from './initial-wait.ts';
 import type { Effect, LinkId, Reply, Request } from './messages.ts';
-import type { OutputCustody } from './output-custody.ts';
 import type { OutputPulls } from './output-pulls.ts';
 import { type CareOptions, defaultHealthCheck, WorkerCare } from './worker-care.ts';
 import { WorkerSession } from './worker-session.ts';
@@ -62,12 +61,12 @@ export class WorkerSessions {
   /** Changes in the store's history, those of this step not included. */
   version: number;
 
-  constructor(cluster: Cluster, options: SessionsOptions, custody: OutputCustody) {
+  constructor(cluster: Cluster, options: SessionsOptions, keepers: EndKeepers) {
     this.#cluster = cluster;
     this.#options = options;
     this.version = options.versionAtStart;
     this.#generation = options.generation;
-    this.#reports = new AttemptReports(cluster, custody, (worker) => this.linkOf(worker));
+    this.#reports = new AttemptReports(cluster, keepers, (worker) => this.linkOf(worker));
     this.#care = new WorkerCare(options);
     for (const worker of cluster.workers.values()) this.#byInstance.set(worker.instance, worker);
     for (const worker of cluster.liveWorkers.values()) if (worker.kind === 'native') this.#begin(worker);

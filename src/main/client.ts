@@ -25,6 +25,7 @@ export type {
   WorkerRegistration,
 } from '../protocol/http-worker.ts';
 export type { EdgeSpec, Notification, Resources, Tags, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+export type { FailureGroup, FailureList, StatisticsGroup, StatisticsView } from '../protocol/statistics.ts';
 export type {
   AttemptList,
   AttemptView,
@@ -32,7 +33,6 @@ export type {
   CountView,
   EventList,
   EventView,
-  FailureList,
   RetryResult,
   SearchEnd,
   SearchLine,
@@ -45,7 +45,14 @@ export type {
   WorkflowList,
   WorkflowView,
 } from '../protocol/views.ts';
-export { type BulkOptions, type BulkVerb, Client, type DefinitionRequest, type WorkflowWait } from '../sdk/client.ts';
+export {
+  type BulkOptions,
+  type BulkVerb,
+  Client,
+  type DefinitionRequest,
+  type StatisticsOptions,
+  type WorkflowWait,
+} from '../sdk/client.ts';
 export type { EventStreamOptions } from '../sdk/event-stream.ts';
 export type { FlowSubmission } from '../sdk/flow-submission.ts';
 export type { OutputQuery, SearchOptions } from '../sdk/output.ts';

@@ -17,7 +17,7 @@ import type { ControllerSettings } from '../controller/reactor.ts';
 import { recoverController } from '../controller/recover.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { DroverError } from '../model/errors.ts';
-import type { LogLevel } from '../model/limits.ts';
+import { type LogLevel, statisticsLimits } from '../model/limits.ts';
 import type { Clock, Log } from '../platform/env.ts';
 import { type AccessFile, loadTokens, removeAccessFile, writeAccessFile } from '../platform/node/access-file.ts';
 import { type Certificate, loadCertificate } from '../platform/node/certificate.ts';
@@ -101,6 +101,8 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const notifications = isPrivate
     ? undefined
     : await startNotifications({ shell, webhooks, log, version, sign: secrets.sign });
+  // Later, so that what is first dispatched need not wait for it.
+  const reading = world.clock.at(world.clock.now() + statisticsLimits.rebuildAfterMs, () => shell.observations.begin());
   const renewal = tls === undefined ? undefined : remindOfRenewal(tls, world.clock, log);
   const attendance = new Attendance();
   const warn = sparingly((facts, message) => log.warn(facts, message));
@@ -125,6 +127,7 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
     links.closeAll();
     await api.close();
     renewal?.stop();
+    reading.cancel();
     loopMeter?.stop();
     await packs.close();
     await store.close();

@@ -291,3 +291,51 @@ export const graphLimits = {
   tasksMax: 1_000_000,
   labelChars: 40,
 } as const;
+
+/** What is remembered of failures: docs/decisions/018-statistics.md. */
+export const failureLimits = {
+  /** The end of stderr that a fingerprint is made of: lines, their length in characters, and bytes that are looked at for them. */
+  linesMax: 3,
+  lineCharactersMax: 200,
+  tailBytesMax: 4_096,
+  /** Fingerprints of all time, each a row; what comes beyond it has the one that is called `other`. */
+  fingerprintsMax: 10_000,
+  /** Combinations of cause, fingerprint and host in memory, by numbers of 16 bits; beyond it the host is left out, then the fingerprint. */
+  classesMax: 60_000,
+  hostlessClassesMax: 65_000,
+  /** Live attempts of workers over HTTP whose end of stderr is remembered. */
+  tailsMax: 10_000,
+  /** Groups of one answer, the largest first; and of each, examples, hosts, and last lines of an example. */
+  groupsMax: 50,
+  examplesMax: 5,
+  hostsMax: 10,
+} as const;
+
+/** What statistics may take of memory: a cell is a few kB, 9 kB if its values differ by a factor of a billion. */
+export const statisticsLimits = {
+  /** Workflows with statistics of their own. Beyond it the first of those that have ended goes into the sum of the others. */
+  workflowsMax: 500,
+  /** Of one workflow; what comes beyond it is `other`. */
+  templatesMax: 256,
+  workersMax: 1_024,
+  tagNamesMax: 16,
+  tagValuesMax: 64,
+  /** Of all workflows together. */
+  cellsMax: 4_096,
+  /** Combinations of tags, by numbers of 16 bits. */
+  tagSetsMax: 60_000,
+  /** When tasks were added to an open workflow, one after the other. */
+  activationsMax: 256,
+  /** After a restart: when to begin to read what ended before it, how much at a time, and the share of the time that it takes. */
+  rebuildAfterMs: 1_000,
+  rebuildRows: 500,
+  rebuildTags: 5_000,
+  rebuildShare: 0.25,
+  /** Tasks whose last attempts are read for a filter that no index answers. */
+  sampleMax: 10_000,
+  /** Groups and bars of one answer. */
+  groupsMax: 500,
+  barsMax: 20,
+  /** How long a request may wait for what is being read after a restart. */
+  waitMsMax: 30_000,
+} as const;

@@ -1,10 +1,12 @@
 /**
  * What to ask for next time, from what attempts that ended well have used. It is enough for each of them: with some room above
- * what was measured, but no more than what an attempt had asked for and got by with.
+ * what was measured, but no more than what an attempt had asked for and got by with. Sums of it can be added up.
  */
-const memoryHeadroom = 1.2;
-const runtimeHeadroom = 1.5;
-/** Below that, cpu time over wall time says more of the clock than of the program. */
+
+/** Whole numbers first: 1.2 is none, and rounding up would find that. */
+const withMemoryMargin = (bytes: number): number => (bytes * 6) / 5;
+const withRuntimeMargin = (ms: number): number => (ms * 3) / 2;
+/** Of less it can't be told how many processors a task keeps busy. */
 const measuredMsMin = 10_000;
 const cpusStep = 0.25;
 const memoryStep = 1_000_000;
@@ -12,12 +14,9 @@ const runtimeStep = 1_000;
 /** What takes a moment here takes a while on a busy machine. */
 const runtimeMsMin = 60_000;
 
-export interface Observation {
-  readonly wallMs: number;
-  readonly cpuMs: number;
-  readonly peakBytes?: number | undefined;
-  /** What that attempt had asked for. */
-  readonly asked: { readonly memoryBytes?: number | undefined; readonly runtimeMs?: number | undefined };
+export interface Asked {
+  readonly memoryBytes?: number | undefined;
+  readonly runtimeMs?: number | undefined;
 }
 
 export interface Recommended {
@@ -30,23 +29,32 @@ export class Recommendation {
   #memoryBytes = 0;
   #runtimeMs = 0;
   #wallMs = 0;
-  #cpus = 0;
+  #cpuMs = 0;
 
-  add({ wallMs, cpuMs, peakBytes, asked }: Observation): void {
+  /** Of one attempt; `asked`: what it had asked for. */
+  add(wallMs: number, cpuMs: number, peakBytes: number | undefined, asked: Asked): void {
     if (peakBytes !== undefined) {
-      this.#memoryBytes = Math.max(this.#memoryBytes, enough(peakBytes * memoryHeadroom, asked.memoryBytes));
+      this.#memoryBytes = Math.max(this.#memoryBytes, enough(withMemoryMargin(peakBytes), asked.memoryBytes));
     }
-    this.#runtimeMs = Math.max(this.#runtimeMs, enough(wallMs * runtimeHeadroom, asked.runtimeMs));
+    this.#runtimeMs = Math.max(this.#runtimeMs, enough(withRuntimeMargin(wallMs), asked.runtimeMs));
     this.#wallMs += wallMs;
-    if (wallMs > 0) this.#cpus = Math.max(this.#cpus, cpuMs / wallMs);
+    this.#cpuMs += cpuMs;
+  }
+
+  addAll(other: Recommendation): void {
+    this.#memoryBytes = Math.max(this.#memoryBytes, other.#memoryBytes);
+    this.#runtimeMs = Math.max(this.#runtimeMs, other.#runtimeMs);
+    this.#wallMs += other.#wallMs;
+    this.#cpuMs += other.#cpuMs;
   }
 
   /** Without what was never measured. */
   get result(): Recommended {
+    const cpus = Math.max(cpusStep, roundUp(this.#cpuMs / this.#wallMs, cpusStep));
     return {
-      ...(this.#wallMs < measuredMsMin ? {} : { cpus: Math.max(cpusStep, roundUp(this.#cpus, cpusStep)) }),
+      ...(this.#wallMs < measuredMsMin ? {} : { cpus }),
       ...(this.#memoryBytes === 0 ? {} : { memoryBytes: roundUp(this.#memoryBytes, memoryStep) }),
-      ...(this.#wallMs === 0 ? {} : { runtimeMs: Math.max(runtimeMsMin, roundUp(this.#runtimeMs, runtimeStep)) }),
+      ...(this.#runtimeMs === 0 ? {} : { runtimeMs: Math.max(runtimeMsMin, roundUp(this.#runtimeMs, runtimeStep)) }),
     };
   }
 }

@@ -267,20 +267,6 @@ export const ConcurrencyView = Type.Object({
 });
 export type ConcurrencyView = Static<typeof ConcurrencyView>;
 
-/** Failed tasks that failed alike: by the reason and by how the last attempt ended. */
-export const FailureGroup = Type.Object({
-  /** For example `exit 1`, `signal 9 (KILL)`, `timeout`, `worker lost`, `not startable: …`. */
-  cause: Type.String(),
-  count: Type.Integer({ minimum: 1 }),
-  examples: Type.Array(Type.Object({ id: Type.String(), command: Type.Optional(Type.String()) })),
-  /** The last lines that the first example wrote to stderr, or to stdout where stderr is empty. */
-  lastLines: Type.Optional(Type.String()),
-});
-export type FailureGroup = Static<typeof FailureGroup>;
-
-export const FailureList = Type.Object({ groups: Type.Array(FailureGroup) });
-export type FailureList = Static<typeof FailureList>;
-
 /**
  * How late the controller's event loop was, in ms: over the last minute or two, or since a client last began anew with
  * `POST server/loop-delay`. `overMs` is that time.

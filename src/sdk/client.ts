@@ -4,6 +4,7 @@ import type { EdgeKind, HaltMode } from '../model/states.ts';
 import type { TokenRole } from '../model/tokens.ts';
 import type { AvailableField, AvailableList, ExecutionHistory, ExecutionInfo } from '../protocol/http-worker.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
+import type { FailureList, StatisticsView } from '../protocol/statistics.ts';
 import type {
   AttemptList,
   AttemptView,
@@ -14,7 +15,6 @@ import type {
   EdgeList,
   EventList,
   EventView,
-  FailureList,
   LimitList,
   LimitView,
   NewTokenView,
@@ -83,6 +83,16 @@ export interface BulkOptions {
   readonly dryRun?: boolean;
   /** For `priority`. */
   readonly priority?: number;
+}
+
+export interface StatisticsOptions {
+  /** A filter on tasks. */
+  readonly where?: string;
+  /** `template`, `worker`, `host`, or `tag:NAME`. */
+  readonly by?: string;
+  readonly interval?: 'second' | 'minute' | 'hour';
+  /** How long to wait while what ended before a restart is being read; without it the answer may be partial. */
+  readonly waitMs?: number;
 }
 
 export class Client {
@@ -335,8 +345,18 @@ export class Client {
     return this.read(`workflows/${workflow}/notifications`, {});
   }
 
-  failures(workflow: string): Promise<FailureList> {
-    return this.read(`workflows/${workflow}/failures`, {});
+  /** Failed tasks in groups, the largest first; with `by: 'host'`, told apart by where they ran, too. */
+  failures(workflow: string, options: { readonly by?: 'host' } = {}): Promise<FailureList> {
+    return this.read(`workflows/${workflow}/failures`, options);
+  }
+
+  /** Of all workflows, or of the tasks that `where` lets through. */
+  statistics(options: StatisticsOptions = {}): Promise<StatisticsView> {
+    return this.read('statistics', { ...options }, options.waitMs);
+  }
+
+  statisticsOf(workflow: string, options: StatisticsOptions = {}): Promise<StatisticsView> {
+    return this.read(`workflows/${workflow}/statistics`, { ...options }, options.waitMs);
   }
 
   task(task: string): Promise<TaskDetail> {

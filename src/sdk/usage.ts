@@ -75,7 +75,7 @@ function count(group: Measured, { rows }: TaskResources): void {
       if (wallMs === undefined) continue;
       const cpus = wallMs === 0 ? 0 : cpuMs / wallMs;
       raise(group.used, { cpus, runtimeMs: wallMs, ...(peakBytes === undefined ? {} : { memoryBytes: peakBytes }) });
-      if (outcome?.kind === 'succeeded') group.recommendation.add({ wallMs, cpuMs, peakBytes, asked: resources });
+      if (outcome?.kind === 'succeeded') group.recommendation.add(wallMs, cpuMs, peakBytes, resources);
     }
   }
 }

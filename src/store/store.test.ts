@@ -5,6 +5,7 @@ import { afterEach, describe, it } from 'vitest';
 import { conformanceCases, type Place } from './conformance.ts';
 import { accessCases } from './conformance-access.ts';
 import { definitionCases } from './conformance-definitions.ts';
+import { failureCases } from './conformance-failures.ts';
 import { resourceCases } from './conformance-resources.ts';
 import { MemoryDisk } from './memory/store.ts';
 import { openSqliteStore } from './sqlite/store.ts';
@@ -30,6 +31,6 @@ describe.each([
   ['memory', memoryPlace],
   ['SQLite', sqlitePlace],
 ])('the %s store', (_, placeOf) => {
-  const cases = [...conformanceCases, ...definitionCases, ...accessCases, ...resourceCases];
+  const cases = [...conformanceCases, ...definitionCases, ...accessCases, ...resourceCases, ...failureCases];
   for (const { name, run } of cases) it(name, () => run(placeOf()));
 });

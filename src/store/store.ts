@@ -14,6 +14,7 @@ import type { OutputStream, UsageMetric } from '../model/states.ts';
 import type { TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
 import type { AdjustmentRow } from './adjustment-row.ts';
 import type { AnswerRow } from './answer-row.ts';
+import type { FailedAttempt, FailureRow, FingerprintRow, TaggedTask } from './failure-rows.ts';
 import type { LimitRow } from './limit-row.ts';
 import type { NoticeRow } from './notice-row.ts';
 import type { TokenRow } from './token-row.ts';
@@ -54,6 +55,8 @@ export interface Batch {
   readonly output: readonly OutputPiece[];
   /** In the order in which they came; past a limit a store keeps some of them only (thinning.ts). */
   readonly samples?: readonly UsageSample[];
+  /** Of attempts that failed in this turn, and fingerprints that none had before. */
+  readonly failures?: { readonly attempts: readonly FailureRow[]; readonly fingerprints: readonly FingerprintRow[] };
   /** The store's from now on: what was written to it before went another way than others remember. */
   readonly generation?: string;
   /** Of no history: who may ask is no part of what is asked for. */
@@ -133,6 +136,12 @@ export interface Reader {
   attemptsFrom(after: number, limit: number, isDescending: boolean): Promise<AttemptRow[]>;
   /** All attempts of a task, first to last, found from its last one back. */
   attemptsBack(last: AttemptId): Promise<AttemptRow[]>;
+  /** Attempts beyond that id that failed, in the order of their ids. One whose failure was corrected since may be among them. */
+  failedAttempts(after: number, limit: number): Promise<FailedAttempt[]>;
+  /** All of them, in the order of their ids. */
+  fingerprints(): Promise<FingerprintRow[]>;
+  /** Those of the tasks with these ids, both ends included, that have tags. */
+  tagsBetween(from: number, to: number): Promise<TaggedTask[]>;
   outputPieces(attempt: AttemptId): Promise<OutputPiece[]>;
   /** By metric, in the order in which they came. */
   usageSamples(attempt: AttemptId): Promise<UsageSample[]>;

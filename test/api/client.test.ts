@@ -4,6 +4,7 @@ import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AvailableList, ExecutionHistory, ExecutionInfo } from '../../src/protocol/http-worker.ts';
 import { EdgeSpec } from '../../src/protocol/spec.ts';
+import { FailureList, StatisticsView } from '../../src/protocol/statistics.ts';
 import {
   AttemptList,
   AttemptView,
@@ -13,7 +14,6 @@ import {
   EdgeList,
   EventList,
   EventView,
-  FailureList,
   LimitList,
   LimitView,
   NewTokenView,
@@ -108,7 +108,6 @@ const cases: Readonly<Record<Method, Case>> = {
   eachWorker: [() => first(client.eachWorker()), WorkerView],
   events: [() => first(client.events({ after: 0 })), EventView],
   task: [() => client.task('w1.2'), TaskDetail],
-  failures: [() => client.failures('w1'), FailureList],
   taskResources: [() => client.taskResources('w1.1'), TaskResources],
   workflowResources: [() => client.workflowResources('w1', { limit: 2 }), ResourceList],
   eachResources: [() => first(client.eachResources('w1')), TaskResources],
@@ -117,6 +116,9 @@ const cases: Readonly<Record<Method, Case>> = {
   limits: [() => client.limits(), LimitList],
   liftLimit: [() => client.liftLimit('a b/c'), LimitView],
   setConcurrency: [() => client.setConcurrency('w1', { workflow: 9, tags: { 'model=x': 3 } }), ConcurrencyView],
+  failures: [() => client.failures('w1', { by: 'host' }), FailureList],
+  statistics: [() => client.statistics({ where: 'attempts>0', by: 'tag:model' }), StatisticsView],
+  statisticsOf: [() => client.statisticsOf('w1', { by: 'template', interval: 'second', waitMs: 10 }), StatisticsView],
   worker: [() => client.worker('k1'), WorkerView],
   output: [() => first(client.output('w1.1', { stream: 'stdout' })), Type.Unsafe(Type.Object({}))],
   holdTask: [() => client.holdTask(held(5)), TaskDetail],

@@ -111,7 +111,9 @@ describe('the resources of a task', () => {
       why: 'memory 150 MB → 225 MB (×1.5): it may not be raised any more',
     });
     const { groups } = await client.failures(w);
-    expect(groups).toMatchObject([{ cause: expect.stringContaining('memory 150 MB → 225 MB'), count: 1 }]);
+    expect(groups).toMatchObject([
+      { cause: 'memory', title: expect.stringContaining('memory 150 MB → 225 MB'), count: 1 },
+    ]);
     await client.retryTask(`${w}.1`);
     expect((await client.task(`${w}.1`)).resources?.memoryBytes).toBe(150 * MB);
     await bench.run(k, `${w}.1`, outOfMemory);

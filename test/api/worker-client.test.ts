@@ -56,6 +56,35 @@ it('claims, sends output, reports and ends, and the task is done', async () => {
   expect(await textOf(`${id}.1`)).toBe('hello you');
 });
 
+it('what it sent to stderr before it failed is what failures are grouped by', async () => {
+  const id = await submit('x 1', 'x 2', 'x 3');
+  for (const [index, text] of ['cannot read /data/1\n', 'cannot read /data/22\n', ''].entries()) {
+    const claim = await worker.claimTask(`${id}.${index + 1}`);
+    const [half, rest] = [text.slice(0, 8), text.slice(8)].map((part) => new TextEncoder().encode(part));
+    if (half === undefined || rest === undefined) throw new Error('it has two parts');
+    await worker.putOutput(claim, 'stderr', 0, half);
+    await worker.putOutput(claim, 'stderr', half.length, rest);
+    await worker.end(claim, { exit_status: 3 });
+  }
+  const { groups } = await client.failures(id);
+  expect(groups.map(({ pattern, count }) => [pattern, count])).toEqual([
+    ['cannot read <path>', 2],
+    [undefined, 1],
+  ]);
+  expect(groups[0]?.lastLines).toBe('cannot read /data/1');
+});
+
+it('what it says of memory and CPU is in the statistics, and recommended with room to spare', async () => {
+  const id = await submit('x');
+  const claim = await worker.claimTask(`${id}.1`);
+  const times = { time_started: '2026-01-01T00:00:00.000Z', time_terminated: '2026-01-01T00:00:20.000Z' };
+  await worker.end(claim, { exit_status: 0, ...times, cpu_ms: 30_000, peak_bytes: 100_000_000 });
+  const { recommended, cpus, peakBytes } = await client.statisticsOf(id);
+  expect(recommended).toEqual({ memoryBytes: 120_000_000, runtimeMs: 30_000, cpus: 1.5 });
+  expect(cpus).toEqual({ attempts: 1, requested: 1, used: 1.5, share: 1.5 });
+  expect(peakBytes?.max).toBe(100_000_000);
+});
+
 it('hears of a cancellation while it waits for orders, and says that it carried it out', async () => {
   const id = await submit('b');
   const claim = await worker.claimTask(`${id}.1`);

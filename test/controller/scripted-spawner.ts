@@ -2,6 +2,7 @@
  * A spawner without processes: how a task goes is in the first letters of its command. Every task writes
  * `out of <command>` to stdout at once; then
  * - `fail…` writes to stderr and exits 1 in its first attempt, and is done in any later one;
+ * - `exit N …` writes the rest to stderr and exits so, whenever it is tried;
  * - `hang…` runs until it is killed;
  * - `stuck…` runs on whatever signal it gets, as a process does that waits in the kernel for a dead disk;
  * - everything else is done.
@@ -77,8 +78,10 @@ export class ScriptedSpawner implements SpawnerHandle {
     this.#files.append(stdout.path, `out of ${command}`);
     if (/^(hang|stuck)/.test(command)) return;
     const fails = command.startsWith('fail') && task.vars.includes('DROVER_ATTEMPT=1');
+    const [, code, text = ''] = /^exit (\d+) ?(.*)$/s.exec(command) ?? [];
     if (fails) this.#files.append(stderr.path, failure);
-    this.#end(running, { exit: fails ? 1 : 0 });
+    if (code !== undefined) this.#files.append(stderr.path, text);
+    this.#end(running, { exit: code === undefined ? Number(fails) : Number(code) });
   }
 
   #kill({ key, why }: KillTask): void {

@@ -1,6 +1,7 @@
 /** What the fields of a filter mean for an attempt. */
 import type { AttemptRow } from '../../core/attempt/record.ts';
 import type { Cluster } from '../../core/cluster.ts';
+import { causeOf } from '../../model/failure-cause.ts';
 import { printAttempt, printTask } from '../../model/ids.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import type { endFields } from '../../protocol/filter/fields.ts';
@@ -38,6 +39,7 @@ export const attemptValues: Readonly<Record<string, AttemptValue>> = {
   state: (row, { attempts }) => attempts.get(row.id)?.state ?? stateOf(row),
   recordedAt: ({ recordedAt }) => recordedAt,
   cpu: ({ usage }) => usage?.cpuMs,
+  cause: ({ outcome }) => (outcome === undefined ? undefined : causeOf(outcome)),
 };
 
 /** As far as its row tells. */

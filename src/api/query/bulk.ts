@@ -12,7 +12,8 @@ import type { Filter } from '../../protocol/filter/language.ts';
 import type { BulkResult } from '../../protocol/views.ts';
 import { breath } from './breath.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { planTasks, type TaskPlan } from './task-plan.ts';
+import { planFor } from './planning.ts';
+import type { TaskPlan } from './task-plan.ts';
 import { selectTasks } from './task-selection.ts';
 
 const order = { list: 'bulk', sort: 'id' } as const;
@@ -28,7 +29,7 @@ export async function steerMatching(
   steering: Steering,
   { isDryRun, cursor }: BulkOptions,
 ): Promise<BulkResult> {
-  const plan = planTasks(filter);
+  const plan = await planFor(shell, filter);
   const until = shell.now() + bulkLimits.msMax;
   const result: BulkResult = { matched: 0, changed: 0, unchanged: 0, refused: {} };
   let after = cursor === undefined ? undefined : decodeCursor(order, cursor);

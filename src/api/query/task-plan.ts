@@ -13,6 +13,7 @@ import type { Clause, Filter } from '../../protocol/filter/language.ts';
 import type { FilterValue } from '../../protocol/filter/types.ts';
 import type { TaskSpec } from '../../protocol/spec.ts';
 import { type AttemptValue, endValues } from './attempt-values.ts';
+import { type FailureValues, statesWithFailure } from './failure-values.ts';
 import { definitionValues, memoryValues } from './task-values.ts';
 import { testOf } from './test.ts';
 
@@ -27,8 +28,9 @@ export interface TaskPlan {
   readonly byAttempt: readonly ((last: AttemptRow | undefined, cluster: Cluster) => boolean)[];
 }
 
-export function planTasks(filter: Filter): TaskPlan {
-  const parts = filter.map(planClause);
+/** What needs `failures` is answered by what they know now. */
+export function planTasks(filter: Filter, failures: FailureValues): TaskPlan {
+  const parts = filter.map((clause) => planClause(clause, failures));
   return {
     filter,
     mask: parts.reduce((mask, part) => mask & (part.mask ?? allStates), allStates),
@@ -47,7 +49,7 @@ interface Part {
   readonly byAttempt?: TaskPlan['byAttempt'][number];
 }
 
-function planClause(clause: Clause): Part {
+function planClause(clause: Clause, failures: FailureValues): Part {
   const { name } = clause.field;
   const test = testOf(clause);
   if (name === 'state') {
@@ -59,6 +61,11 @@ function planClause(clause: Clause): Part {
     const part: Part = { inMemory: (cluster, task) => test(inMemory(cluster, task)) };
     if (name === 'held' && !test(false)) return { ...part, mark: 'held' };
     return name === 'attempts' && !test(0) ? { ...part, mark: 'attempted' } : part;
+  }
+  if (name === 'cause' || name === 'fingerprint') {
+    const value = failures[name];
+    const part: Part = { inMemory: (cluster, task) => test(value(cluster, task)) };
+    return test(undefined) ? part : { ...part, mask: statesWithFailure };
   }
   const inDefinition = definitionValues[name];
   if (inDefinition !== undefined) return { byDefinition: (spec) => test(inDefinition(spec, clause.member)) };

@@ -49,7 +49,11 @@ export async function selectTasks(
 }
 
 /** Those that pass by their rows. Definitions first: they lie side by side. */
-async function passing(shell: ControllerShell, plan: TaskPlan, tasks: readonly TaskId[]): Promise<readonly TaskId[]> {
+export async function passing(
+  shell: ControllerShell,
+  plan: TaskPlan,
+  tasks: readonly TaskId[],
+): Promise<readonly TaskId[]> {
   let selected = tasks;
   if (plan.byDefinition.length > 0) {
     const passed: TaskId[] = [];

@@ -8,8 +8,9 @@ import { optional, renderTask } from '../render.ts';
 import { activeResources, shortfallsOf, shortOf } from '../task-resources.ts';
 import { breath } from './breath.ts';
 import { type ListQuery, pageOf } from './list-query.ts';
+import { planFor } from './planning.ts';
 import { type Projection, projectionOf } from './projection.ts';
-import { countAtHand, needsRows, passesInMemory, planTasks, type TaskPlan } from './task-plan.ts';
+import { countAtHand, needsRows, passesInMemory, type TaskPlan } from './task-plan.ts';
 import { lastAttempts, selectTasks } from './task-selection.ts';
 import { walkTasks } from './task-walk.ts';
 
@@ -24,7 +25,7 @@ const names = Object.keys(TaskView.properties) as (keyof TaskView)[];
 export async function taskPage(shell: ControllerShell, filter: Filter, query: ListQuery): Promise<TaskList> {
   const page = pageOf('tasks', query, ['id', '-id']);
   const projection = projectionOf<TaskView>(query.fields, names);
-  const plan = planTasks(filter);
+  const plan = await planFor(shell, filter);
   const { after, isDescending, limit: most } = page;
   const { tasks, reached } = await selectTasks(shell, plan, { after, isDescending, most });
   const isWhole = after === undefined && reached === undefined;

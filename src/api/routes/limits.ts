@@ -10,7 +10,7 @@ import { ConcurrencyView, LimitList, LimitView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { breath } from '../query/breath.ts';
 import { decodeCursor, encodeCursor } from '../query/cursor.ts';
-import { planTasks } from '../query/task-plan.ts';
+import { planFor } from '../query/planning.ts';
 import { selectTasks } from '../query/task-selection.ts';
 import { workflowOf } from '../reference.ts';
 import { optional } from '../render.ts';
@@ -132,7 +132,7 @@ async function groupMatching(
   const until = shell.now() + bulkLimits.msMax;
   let [after, grouped] = [from, 0];
   if (tags.length === 0) return { grouped };
-  const plans = tags.map((tag) => [tag, planTasks(having(workflow, tag))] as const);
+  const plans = await Promise.all(tags.map(async (tag) => [tag, await planFor(shell, having(workflow, tag))] as const));
   do {
     const reached: (number | undefined)[] = [];
     for (const [tag, plan] of plans) {

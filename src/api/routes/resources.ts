@@ -3,11 +3,12 @@ import { Type } from '@fastify/type-provider-typebox';
 import type { ControllerShell } from '../../controller/shell.ts';
 import { queryLimits } from '../../model/limits.ts';
 import { filterTables, taskFields } from '../../protocol/filter/fields.ts';
+import type { Filter } from '../../protocol/filter/language.ts';
 import { parseFilter } from '../../protocol/filter/language.ts';
 import { ResourceList, TaskResources } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { filterOf, ListQuery, pageOf } from '../query/list-query.ts';
-import { planTasks } from '../query/task-plan.ts';
+import { planFor } from '../query/planning.ts';
 import { selectTasks } from '../query/task-selection.ts';
 import { taskOf, workflowOf } from '../reference.ts';
 import { taskResources } from '../task-resources.ts';
@@ -51,14 +52,10 @@ export function registerResourceRoutes(app: App, { shell }: ApiOptions): void {
   );
 }
 
-async function resourcePage(
-  shell: ControllerShell,
-  filter: Parameters<typeof planTasks>[0],
-  query: ListQuery,
-): Promise<ResourceList> {
+async function resourcePage(shell: ControllerShell, filter: Filter, query: ListQuery): Promise<ResourceList> {
   const page = pageOf('resources', query, ['id', '-id']);
   const { after, isDescending, limit: most } = page;
-  const { tasks, reached } = await selectTasks(shell, planTasks(filter), { after, isDescending, most });
+  const { tasks, reached } = await selectTasks(shell, await planFor(shell, filter), { after, isDescending, most });
   const views: TaskResources[] = [];
   for (let from = 0; from < tasks.length; from += queryLimits.definitionsAtOnce) {
     views.push(...(await taskResources(shell, tasks.slice(from, from + queryLimits.definitionsAtOnce))));

@@ -8,18 +8,9 @@ import { longPollMsMax, pageRowsMax } from '../../model/limits.ts';
 import { haltModes, isEndedWorkflow } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
-import {
-  Comparison,
-  EdgeList,
-  FailureList,
-  ResetResult,
-  RetryResult,
-  Warnings,
-  WorkflowView,
-} from '../../protocol/views.ts';
+import { Comparison, EdgeList, ResetResult, RetryResult, Warnings, WorkflowView } from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Comparer } from '../comparison.ts';
-import { failuresOf } from '../failures.ts';
 import { keyOf } from '../idempotency.ts';
 import { outsideOf } from '../outside.ts';
 import { edgePage } from '../query/edges.ts';
@@ -278,16 +269,5 @@ function registerReading(app: App, shell: ControllerShell): void {
       },
     },
     ({ params, query }) => edgePage(shell, workflowOf(params.id), query),
-  );
-  app.get(
-    '/api/v1/workflows/:id/failures',
-    {
-      schema: {
-        summary: 'Group the failed tasks of a workflow by how they failed',
-        params: Reference,
-        response: { 200: FailureList },
-      },
-    },
-    async ({ params }) => ({ groups: await failuresOf(shell, workflowOf(params.id)) }),
   );
 }

@@ -1,13 +1,16 @@
 /** `drover cancel`: ends workflows and tasks for good. What has ended already is left as it is, and that is no error. */
-import { isEndedTask, type WorkflowState } from '../../model/states.ts';
+import { endedTaskStates, isEndedTask, type WorkflowState } from '../../model/states.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type Answer, answerEach } from '../answers.ts';
 import { type Context, withClient } from '../context.ts';
 import { amount } from '../display/text.ts';
-import { checkMany, type ManyOptions, steerMany } from '../many.ts';
+import { byFailure, checkMany, type FailureOptions, type ManyOptions, steerMany } from '../many.ts';
 import { type Named, named } from '../reference.ts';
 
-export async function cancel(context: Context, names: readonly string[], options: ManyOptions): Promise<number> {
+export type CancelOptions = ManyOptions & FailureOptions;
+
+export async function cancel(context: Context, words: readonly string[], given: CancelOptions): Promise<number> {
+  const { names, options } = byFailure(words, given, `state!=${endedTaskStates.join(',')}`);
   checkMany('cancel', names, options);
   const targets = names.map(named);
   return withClient(context, options, (client) =>

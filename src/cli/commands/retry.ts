@@ -4,14 +4,15 @@ import type { Client } from '../../sdk/client.ts';
 import { type Answer, answerEach } from '../answers.ts';
 import { type Context, withLiveClient } from '../context.ts';
 import { amount } from '../display/text.ts';
-import { checkMany, type ManyOptions, steerMany } from '../many.ts';
+import { byFailure, checkMany, type FailureOptions, type ManyOptions, steerMany } from '../many.ts';
 import { type Named, named } from '../reference.ts';
 
-export interface RetryOptions extends ManyOptions {
+export interface RetryOptions extends ManyOptions, FailureOptions {
   readonly failed?: boolean;
 }
 
-export async function retry(context: Context, names: readonly string[], options: RetryOptions): Promise<number> {
+export async function retry(context: Context, words: readonly string[], given: RetryOptions): Promise<number> {
+  const { names, options } = byFailure(words, given, 'state=failed');
   checkMany('retry', names, options);
   const targets = names.map((name) => checked(named(name), options));
   return withLiveClient(context, options, (client) =>

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FailureGroup } from '../../protocol/statistics.ts';
 import type { TaskDetail, WorkflowView } from '../../protocol/views.ts';
 import { describeOutcome, renderTask, renderTasks, renderWorkflow } from './details.ts';
 import { Pace } from './pace.ts';
@@ -121,6 +122,12 @@ describe('the pace', () => {
 
 describe('the summary', () => {
   const terminal = { columns: 80, isColoured: false };
+  const group = (changed: Partial<FailureGroup>): FailureGroup => ({
+    ...{ cause: 'exit:1', title: 'exit 1', count: 1, examples: [], hosts: [] },
+    ...{ where: 'cause=exit:1', rerun: 'drover retry w3 --cause exit:1' },
+    ...changed,
+  });
+
   const summary = (view: WorkflowView, rest: Partial<Summary> = {}): Summary => ({
     view,
     failures: [],
@@ -146,13 +153,14 @@ describe('the summary', () => {
   it('groups failures and names the next lines to type', () => {
     const view = viewOf({ total: 1_000, done: 990, failed: 7, cancelled: 3 }, { state: 'failed' });
     const failures = [
-      {
-        cause: 'exit 1',
+      group({
+        cause: 'exit:1',
+        title: 'exit 1',
         count: 6,
         examples: [1, 2, 3, 4].map((n) => ({ id: `w3.${n}`, command: `test ${n} -ne ${n} ${'x'.repeat(100)}` })),
         lastLines: 'one\ntwo\u001b[31m\n',
-      },
-      { cause: 'timeout', count: 1, examples: [{ id: 'w3.9', command: 'sleep 9' }] },
+      }),
+      group({ cause: 'timeout', title: 'timeout', examples: [{ id: 'w3.9', command: 'sleep 9' }] }),
     ];
     expect(renderSummary(summary(view, { failures }), { ...terminal, columns: 40 })).toBe(
       [
@@ -183,8 +191,8 @@ describe('the summary', () => {
   it('sends nobody to the output of what has not run', () => {
     const view = viewOf({ total: 3, failed: 2 }, { state: 'failed' });
     const failures = [
-      { cause: 'not startable: no such directory', count: 1, examples: [{ id: 'w3.1', command: 'a' }] },
-      { cause: 'a task before the barrier failed', count: 1, examples: [{ id: 'w3.2' }] },
+      group({ cause: 'never-started', title: 'not startable: no such', examples: [{ id: 'w3.1', command: 'a' }] }),
+      group({ cause: 'check', title: 'a task before the barrier failed', examples: [{ id: 'w3.2' }] }),
     ];
     const text = renderSummary(summary(view, { failures }), terminal);
     expect(text).toContain('    w3.2  --- barrier ---\n');
@@ -198,10 +206,11 @@ describe('the summary', () => {
 
   it('is an object for programs', () => {
     const view = viewOf({ total: 4, done: 3, failed: 1 }, { state: 'failed', attemptsEnded: 4 });
-    const failures = [{ cause: 'exit 1', count: 1, examples: [{ id: 'w3.3' }] }];
+    const failures = [group({ examples: [{ id: 'w3.3' }] })];
     expect(JSON.stringify(summaryObject(summary(view, { failures })))).toBe(
       '{"id":"w3","state":"failed","total":4,"done":3,"failed":1,"cancelled":0,"durationMs":12000,"run":1,"attempts":4,' +
-        '"failures":[{"cause":"exit 1","count":1,"examples":[{"id":"w3.3"}]}]}',
+        '"failures":[{"cause":"exit:1","title":"exit 1","count":1,"examples":[{"id":"w3.3"}],"hosts":[],' +
+        '"where":"cause=exit:1","rerun":"drover retry w3 --cause exit:1"}]}',
     );
   });
 });

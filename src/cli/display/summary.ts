@@ -1,7 +1,8 @@
 /** How a run ended: for people, with what to do next; for programs, as the last line of JSON. */
 import type { WorkflowState } from '../../model/states.ts';
 import { showCount, showDuration, showRate } from '../../model/units.ts';
-import type { FailureGroup, WorkflowView } from '../../protocol/views.ts';
+import type { FailureGroup } from '../../protocol/statistics.ts';
+import type { WorkflowView } from '../../protocol/views.ts';
 import { endedOf } from './progress.ts';
 import { amount, barrierText, printable, type Style, styled, truncate } from './text.ts';
 
@@ -78,11 +79,11 @@ function whatEnded({ view, doneBefore }: Summary): string {
   return `${parts.join(', ')} ${took}`;
 }
 
-function renderGroup({ cause, count, examples, lastLines = '' }: FailureGroup, columns: number): string[] {
+function renderGroup({ title, count, examples, lastLines = '' }: FailureGroup, columns: number): string[] {
   const shown = examples.slice(0, examplesMax);
   const more = count - shown.length;
   return [
-    `  ${showCount(count)} × ${printable(cause)}`,
+    `  ${showCount(count)} × ${printable(title)}`,
     ...shown.map(({ id, command = barrierText }) => truncate(`    ${id}  ${printable(command)}`, columns)),
     ...(more > 0 ? [`    and ${showCount(more)} more`] : []),
     ...lastLinesOf(lastLines).map((line) => truncate(`    │ ${printable(line)}`, columns)),
@@ -95,7 +96,7 @@ function lastLinesOf(text: string): string[] {
 
 /** Of these nothing has run, so there is no output to look at. */
 const hasRun = ({ cause, examples }: FailureGroup): boolean =>
-  !/^not start/.test(cause) && examples[0]?.command !== undefined;
+  cause !== 'never-started' && cause !== 'deadline' && examples[0]?.command !== undefined;
 
 /** The lines to type next. */
 function nextSteps({ view, failures }: Summary): string[] {

@@ -60,6 +60,8 @@ export const taskFields = [
     'what it asks for of a pool of its worker',
     'requestedResources.pools.scratch>1',
   ),
+  field('cause', 'cause', 'why it failed, or its last attempt did', 'cause=exit:137,memory'),
+  field('fingerprint', 'fingerprint', 'what its last attempt wrote when it failed', 'fingerprint=f3a9'),
   ...endFields.map((one) => ({ ...one, about: `of its last attempt: ${one.about}` })),
 ] as const satisfies FieldTable;
 
@@ -71,6 +73,7 @@ export const attemptFields = [
   words('state', attemptStates, 'where it stands', 'state=running'),
   field('recordedAt', 'time', 'when it was decided on', 'recordedAt>-1h'),
   field('cpu', 'duration', 'CPU time', 'cpu>1h'),
+  field('cause', 'cause', 'why it failed', 'cause=exit:137,memory'),
   ...endFields,
 ] as const satisfies FieldTable;
 

@@ -1,4 +1,5 @@
 /** The types of fields: how they are compared, and how their values are written. One place for parser, docs and refusals. */
+import { parseCause } from '../../model/failure-cause.ts';
 import { parseReference, printAttempt, printTask } from '../../model/ids.ts';
 import { parseBytes, parseDurationMs } from '../../model/units.ts';
 
@@ -102,6 +103,18 @@ export const fieldTypes = {
     operators: ['='],
     lists: [],
     parse: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+  },
+  cause: {
+    noun: 'a cause of failures',
+    expects: 'exit:N, signal:N, memory, timeout, walltime, lost, never-started, deadline or check',
+    ...named,
+    parse: parseCause,
+  },
+  fingerprint: {
+    noun: 'a fingerprint',
+    expects: 'a fingerprint such as f3a9, as failures have it; none for what has none',
+    ...named,
+    parse: (text) => (/^(?:[0-9a-f]{4,8}|none|other)$/.test(text) ? text : undefined),
   },
   workflow: { noun: 'a workflow', expects: 'a workflow such as w3', ...named, parse: parseWorkflow },
   task: { noun: 'a task', expects: 'a task such as w3.14', ...named, parse: parseTask },

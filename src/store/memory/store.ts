@@ -14,6 +14,7 @@ import { outputStreams, usageMetrics } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import { type AdjustmentRow, adjustmentsIn } from '../adjustment-row.ts';
 import type { AnswerRow } from '../answer-row.ts';
+import type { FailedAttempt, FailureRow, FingerprintRow, TaggedTask } from '../failure-rows.ts';
 import type { LimitRow } from '../limit-row.ts';
 import type { NoticeRow } from '../notice-row.ts';
 import type {
@@ -61,6 +62,8 @@ interface Content {
   readonly answers: Map<number, AnswerRow>;
   readonly notices: Map<number, NoticeRow>;
   noticesTo: number;
+  readonly failures: Map<number, FailureRow>;
+  readonly fingerprints: Map<number, FingerprintRow>;
   generation: string;
 }
 
@@ -86,6 +89,8 @@ export class MemoryDisk {
     answers: new Map(),
     notices: new Map(),
     noticesTo: 0,
+    failures: new Map(),
+    fingerprints: new Map(),
   };
   #epoch = 0;
 
@@ -215,6 +220,29 @@ class MemoryStore implements Store {
     return found.reverse();
   }
 
+  async failedAttempts(after: number, limit: number): Promise<FailedAttempt[]> {
+    const { failures, attempts } = this.#content;
+    const found: FailedAttempt[] = [];
+    for (const { attempt, fingerprint } of [...failures.values()].sort((a, b) => a.attempt - b.attempt)) {
+      const row = attempts.get(attempt);
+      if (attempt > after && row !== undefined && found.length < limit) found.push({ row, fingerprint });
+    }
+    return found;
+  }
+
+  async fingerprints(): Promise<FingerprintRow[]> {
+    return byId(this.#content.fingerprints);
+  }
+
+  async tagsBetween(from: number, to: number): Promise<TaggedTask[]> {
+    const found: TaggedTask[] = [];
+    for (let task = from; task <= to; task++) {
+      const tags = this.#content.definitions.get(task)?.spec.tags;
+      if (tags !== undefined) found.push({ task, tags });
+    }
+    return found;
+  }
+
   async outputPieces(attempt: AttemptId): Promise<OutputPiece[]> {
     const order = (piece: OutputPiece): number => outputStreams.indexOf(piece.stream);
     return [...this.#content.output.values()]
@@ -284,7 +312,7 @@ class MemoryStore implements Store {
   }
 
   #take(batch: Batch): void {
-    const { at, changes, rows, specs, definitions, output, samples = [], generation } = batch;
+    const { at, changes, rows, specs, definitions, output, samples = [], failures, generation } = batch;
     const content = this.#content;
     this.#takeAccess(batch);
     this.#takeNotices(batch);
@@ -298,6 +326,8 @@ class MemoryStore implements Store {
     for (const piece of output) content.output.set(`${piece.attempt} ${piece.stream} ${piece.offset}`, piece);
     for (const sample of samples) this.#takeSample(sample);
     for (const row of adjustmentsIn(changes, at)) content.adjustments.set(`${row.task} ${row.number}`, row);
+    for (const row of failures?.fingerprints ?? []) content.fingerprints.set(row.id, row);
+    for (const row of failures?.attempts ?? []) content.failures.set(row.attempt, row);
     for (const change of changes) {
       this.#takeStructure(change, at);
       content.history.push({ seq: content.history.length + 1, at, change });

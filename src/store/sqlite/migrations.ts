@@ -115,6 +115,12 @@ export const migrations: readonly string[] = [
   );
   INSERT INTO meta SELECT 'notices', coalesce(max(last), 0) FROM history;
   `,
+  // Which attempts failed, so that they are found without a look at all others, and which of them wrote the same.
+  `
+  CREATE TABLE fingerprint (id INTEGER PRIMARY KEY, name TEXT NOT NULL, lines TEXT NOT NULL);
+  CREATE TABLE failed_attempt (attempt INTEGER PRIMARY KEY, fingerprint INTEGER NOT NULL);
+  INSERT INTO failed_attempt SELECT id, 0 FROM attempt WHERE outcome BETWEEN 1 AND 5;
+  `,
 ];
 
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */

@@ -13,6 +13,7 @@ import { outcomeKinds } from '../../model/states.ts';
 import type { WorkflowSpec } from '../../protocol/spec.ts';
 import type { AdjustmentRow } from '../adjustment-row.ts';
 import type { AnswerRow } from '../answer-row.ts';
+import type { FailedAttempt, FingerprintRow, TaggedTask } from '../failure-rows.ts';
 import { entriesOf, type HistoryPage } from '../history.ts';
 import type { LimitRow } from '../limit-row.ts';
 import type { NoticeRow } from '../notice-row.ts';
@@ -36,10 +37,13 @@ import {
   type Columns,
   definitionRow,
   edgesOf,
+  failedAttempt,
+  fingerprintRow,
   groupingRow,
   noticeRow,
   outputPiece,
   seedRun,
+  taggedTask,
   taskRow,
   tokenRow,
   usageSample,
@@ -190,6 +194,23 @@ export class SqliteReader implements Reader {
     const found: AttemptRow[] = [];
     for (let row = this.#attempt(last); row !== undefined; row = this.#attempt(row.previous)) found.push(row);
     return found.reverse();
+  }
+
+  async failedAttempts(after: number, limit: number): Promise<FailedAttempt[]> {
+    const sql = `SELECT failed_attempt.fingerprint, attempt.* FROM failed_attempt
+      JOIN attempt ON attempt.id = failed_attempt.attempt
+      WHERE failed_attempt.attempt > ? ORDER BY failed_attempt.attempt LIMIT ?`;
+    return this.#all(sql, after, limit).map(failedAttempt);
+  }
+
+  async fingerprints(): Promise<FingerprintRow[]> {
+    return this.#all('SELECT * FROM fingerprint ORDER BY id').map(fingerprintRow);
+  }
+
+  async tagsBetween(from: number, to: number): Promise<TaggedTask[]> {
+    const sql = `SELECT id, rest -> '$.tags' AS tags FROM definition
+      WHERE id BETWEEN ? AND ? AND rest IS NOT NULL AND tags IS NOT NULL ORDER BY id`;
+    return this.#all(sql, from, to).map(taggedTask);
   }
 
   async outputPieces(attempt: AttemptId): Promise<OutputPiece[]> {

@@ -25,6 +25,7 @@ import {
 import type { TaskSpec } from '../../protocol/spec.ts';
 import type { AdjustmentRow } from '../adjustment-row.ts';
 import type { AnswerRow } from '../answer-row.ts';
+import type { FailedAttempt, FailureRow, FingerprintRow, TaggedTask } from '../failure-rows.ts';
 import { type NoticeRow, noticeStates } from '../notice-row.ts';
 import { decodeSeeds } from '../seeds.ts';
 import type { EdgeRow, GroupingRow, OutputPiece, SeedRun, TaskDefinition, UsageSample } from '../store.ts';
@@ -280,6 +281,29 @@ export function noticeRow(columns: Columns): NoticeRow {
   ];
   const settled = { state: noticeStates[state] as NoticeRow['state'], tries, dueAt, error: error ?? undefined };
   return { id, workflow, rule, run, at, body, ...settled };
+}
+
+export function fingerprintValues({ id, name, lines }: FingerprintRow, into: Values): void {
+  into.push(id, name, lines);
+}
+
+export function fingerprintRow(columns: Columns): FingerprintRow {
+  const [id, name, lines] = columns as [number, string, string];
+  return { id, name, lines };
+}
+
+export function failureValues({ attempt, fingerprint }: FailureRow, into: Values): void {
+  into.push(attempt, fingerprint);
+}
+
+/** The fingerprint stands before the attempt's own columns. */
+export function failedAttempt([fingerprint, ...columns]: Columns): FailedAttempt {
+  return { row: attemptRow(columns), fingerprint: fingerprint as number };
+}
+
+export function taggedTask(columns: Columns): TaggedTask {
+  const [task, tags] = columns as [number, string];
+  return { task, tags: JSON.parse(tags) as TaggedTask['tags'] };
 }
 
 export const metricCode = (metric: UsageMetric): number => codeOf(usageMetrics, metric);

@@ -210,6 +210,30 @@ describe('a migration', () => {
     database.close();
   });
 
+  it('finds the failed attempts of a store that did not list them', async () => {
+    const database = new DatabaseSync(file);
+    const at = migrations.findIndex((text) => text.includes('failed_attempt'));
+    migrate(database, file, migrations.slice(0, at));
+    const insert = database.prepare('INSERT INTO attempt VALUES (?, ?, 1, 0, 1, 1, 1, 2, ?, ?, 1, 1, NULL, NULL)');
+    for (const [id, outcome, detail] of [
+      [1, 0, null],
+      [2, 1, '{"code":3}'],
+      [3, null, null],
+      [4, 4, '{"what":"worker"}'],
+      [5, 6, null],
+    ] as const) {
+      insert.run(id, id, outcome, detail);
+    }
+    database.close();
+    const store = openSqliteStore(directory);
+    const found = await store.failedAttempts(0, 10);
+    expect(found.map(({ row, fingerprint }) => [row.id, row.outcome?.kind, fingerprint])).toEqual([
+      [2, 'exited', 0],
+      [4, 'lost', 0],
+    ]);
+    await store.close();
+  });
+
   it('that fails leaves the store at the version before it', () => {
     const database = new DatabaseSync(file);
     migrate(database, file, older);

@@ -18,6 +18,8 @@ import {
   attemptValues,
   definitionValues,
   edgeValues,
+  failureValues,
+  fingerprintValues,
   metricCode,
   noticeValues,
   outputValues,
@@ -70,6 +72,8 @@ const tablesOf = (database: DatabaseSync, texts: Texts) => ({
   token: new Bulk(database, 'INSERT OR REPLACE INTO token', 7, tokenValues),
   answer: new Bulk(database, 'INSERT INTO answer', 5, answerValues),
   notice: new Bulk(database, 'INSERT OR REPLACE INTO notice', 10, noticeValues),
+  fingerprint: new Bulk(database, 'INSERT INTO fingerprint', 3, fingerprintValues),
+  failure: new Bulk(database, 'INSERT OR REPLACE INTO failed_attempt', 2, failureValues),
 });
 
 export class SqliteWriter {
@@ -103,6 +107,8 @@ export class SqliteWriter {
       this.#writeOutput(batch.output);
       this.#writeAccess(batch);
       this.#writeNotices(batch);
+      this.#tables.fingerprint.write(batch.failures?.fingerprints ?? []);
+      this.#tables.failure.write(batch.failures?.attempts ?? []);
       for (const sample of batch.samples ?? []) this.#writeSample(sample);
       if (batch.generation !== undefined) this.#statements.generation.run(batch.generation);
       for (const { last, at, count, data } of pagesOf(batch.changes, batch.at, this.#lastChange)) {

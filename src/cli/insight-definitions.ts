@@ -1,0 +1,42 @@
+/** The commands that sum up many tasks. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { FailuresOptions } from './commands/failures.ts';
+import type { StatsOptions } from './commands/stats.ts';
+import { failuresHelp, statsHelp } from './help.ts';
+import { dirOption, type Given, jsonOption, type Perform, whereOption } from './options.ts';
+
+function grouping(text: string): string {
+  if (/^(template|worker|host|tag:.+)$/.test(text)) return text;
+  throw new InvalidArgumentError('It is template, worker, host or tag:NAME.');
+}
+
+export function defineInsights(program: Command, { env }: Given, perform: Perform): void {
+  program
+    .command('stats')
+    .summary('sum up tasks: states, rates, times, memory, and what to ask for')
+    .description('Sums up the tasks of a workflow, or of all workflows.')
+    .argument('[id]', 'a workflow (default: all of them)')
+    .option('--by <group>', 'also by template, worker, host or tag:NAME', grouping)
+    .addOption(whereOption('only tasks that match'))
+    .addOption(
+      new Option('--interval <unit>', 'of rates (default: what fits)').choices(['second', 'minute', 'hour'] as const),
+    )
+    .addOption(jsonOption('as one JSON object'))
+    .addOption(dirOption(env))
+    .addHelpText('after', statsHelp)
+    .action((id: string | undefined, options: StatsOptions) =>
+      perform(async (context) => (await import('./commands/stats.ts')).stats(context, id, options)),
+    );
+  program
+    .command('failures')
+    .summary('group what failed by why, with the command that tries it again')
+    .description('Groups the failed tasks of a workflow by cause and by what they wrote last, the largest group first.')
+    .argument('[id]', 'a workflow (default: the newest that has failed tasks)')
+    .addOption(new Option('--by <what>', 'tell groups apart by host, too').choices(['host'] as const))
+    .addOption(jsonOption('as one JSON object'))
+    .addOption(dirOption(env))
+    .addHelpText('after', failuresHelp)
+    .action((id: string | undefined, options: FailuresOptions) =>
+      perform(async (context) => (await import('./commands/failures.ts')).failures(context, id, options)),
+    );
+}

@@ -1,0 +1,122 @@
+/**
+ * The statistics of one workflow: cells by template, by worker and by tag, and how many tasks ended when.
+ * 1. Every ended attempt is in one cell of templates and in one of workers; in as many of tags as its task has tags.
+ */
+import type { WorkerId } from '../../model/ids.ts';
+import { statisticsLimits } from '../../model/limits.ts';
+import { type Buckets, Cell, type Ended } from './cell.ts';
+import { Rates } from './rates.ts';
+import { other, type TagSet } from './tag-sets.ts';
+
+/** What its members are, for whoever looks at them by one dimension. */
+export type Dimension = 'template' | 'worker' | 'tag';
+
+/** How many cells there may still be, of all workflows together. */
+export interface Allowance {
+  left: number;
+}
+
+/** Of tasks that were made of no template; a template can't have this name. */
+export const noTemplate = '';
+
+export class WorkflowCells {
+  readonly rates = new Rates();
+  readonly #templates = new Map<string, Cell>();
+  readonly #workers = new Map<WorkerId | 0, Cell>();
+  readonly #tags = new Map<string, Cell>();
+  readonly #allowance: Allowance;
+  /** From which index on tasks were added, and when they could first run. */
+  readonly #activations: { readonly fromIndex: number; readonly at: number }[] = [];
+
+  constructor(allowance: Allowance) {
+    this.#allowance = allowance;
+  }
+
+  get size(): number {
+    return this.#templates.size + this.#workers.size + this.#tags.size;
+  }
+
+  get templates(): ReadonlyMap<string, Cell> {
+    return this.#templates;
+  }
+
+  /** 0 for those of workers beyond the limit. */
+  get workers(): ReadonlyMap<WorkerId | 0, Cell> {
+    return this.#workers;
+  }
+
+  /** By `name=value`. */
+  get tags(): ReadonlyMap<string, Cell> {
+    return this.#tags;
+  }
+
+  add(end: Ended, buckets: Buckets, { template, worker, tags }: Place): void {
+    this.#templateCell(template).add(end, buckets);
+    this.#workerCell(worker).add(end, buckets);
+    for (const tag of tags) this.#tagCell(tag).add(end, buckets);
+  }
+
+  /** An end that was counted turns out to have been another. */
+  retract(outcome: number, { template, worker, tags }: Place): void {
+    this.#templateCell(template).retract(outcome);
+    this.#workerCell(worker).retract(outcome);
+    for (const tag of tags) this.#tagCell(tag).retract(outcome);
+  }
+
+  /** All of it in one. */
+  sum(): Cell {
+    const sum = new Cell();
+    for (const cell of this.#templates.values()) sum.addAll(cell);
+    return sum;
+  }
+
+  activated(fromIndex: number, at: number): void {
+    if (this.#activations.length < statisticsLimits.activationsMax) this.#activations.push({ fromIndex, at });
+  }
+
+  get activations(): number {
+    return this.#activations.length;
+  }
+
+  /** When a task could first run for all that is known of its workflow. */
+  activatedAt(index: number): number | undefined {
+    for (let at = this.#activations.length - 1; at >= 0; at--) {
+      const one = this.#activations[at];
+      if (one !== undefined && one.fromIndex <= index) return one.at;
+    }
+    return undefined;
+  }
+
+  #templateCell(template: string): Cell {
+    return this.#templates.get(template) ?? this.#make(this.#templates, template, other, statisticsLimits.templatesMax);
+  }
+
+  #workerCell(worker: WorkerId): Cell {
+    return this.#workers.get(worker) ?? this.#make(this.#workers, worker, 0, statisticsLimits.workersMax);
+  }
+
+  /** How many values of a name are told apart is limited before (tag-sets.ts). */
+  #tagCell(tag: string): Cell {
+    const rest = `${tag.slice(0, tag.indexOf('='))}=${other}`;
+    return this.#tags.get(tag) ?? this.#make(this.#tags, tag, rest, Number.POSITIVE_INFINITY);
+  }
+
+  /** The cells of the rest are beyond the allowance: a few for each workflow. */
+  #make<Key>(cells: Map<Key, Cell>, key: Key, rest: Key, most: number): Cell {
+    const isFull = cells.size >= most || this.#allowance.left <= 0;
+    const taken = isFull ? rest : key;
+    const known = cells.get(taken);
+    if (known !== undefined) return known;
+    const cell = new Cell();
+    cells.set(taken, cell);
+    this.#allowance.left--;
+    return cell;
+  }
+}
+
+/** Where an attempt belongs. */
+export interface Place {
+  readonly template: string;
+  readonly worker: WorkerId;
+  readonly tags: TagSet;
+}
