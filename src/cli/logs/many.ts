@@ -6,6 +6,7 @@ import type { Client } from '../../sdk/client.ts';
 import type { CliEnv } from '../environment.ts';
 import { named } from '../reference.ts';
 import { LineCutter, shown, withPrefix } from './lines.ts';
+import { awayText } from './one.ts';
 import type { Selection } from './selection.ts';
 import { beginOfTail } from './tail.ts';
 
@@ -31,8 +32,6 @@ const followedMax = 64;
 export class LogResult {
   isMissing = false;
   lines = 0;
-  /** Nobody reads any more: `| head`. */
-  isClosed = false;
 }
 
 const prefixes: Readonly<Record<OutputStream, string>> = { stdout: '|', stderr: '!' };
@@ -40,6 +39,8 @@ const prefixes: Readonly<Record<OutputStream, string>> = { stdout: '|', stderr: 
 class Printer {
   readonly result = new LogResult();
   protected readonly logs: ManyLogs;
+  /** All is told, or nobody reads any more: `| head`. Also ends what waits for tasks that write nothing. */
+  protected readonly over = new AbortController();
 
   constructor(logs: ManyLogs) {
     this.logs = logs;
@@ -50,7 +51,7 @@ class Printer {
     const cutter = new LineCutter();
     for await (const piece of pieces) {
       await this.write(task, stream, cutter.take(piece));
-      if (this.result.isClosed) return;
+      if (this.over.signal.aborted) return;
     }
     await this.write(task, stream, cutter.end());
   }
@@ -62,7 +63,12 @@ class Printer {
       this.result.isMissing = true;
       void env.stderr.write(`drover: ${showBytes(bytes)} of ${task} are missing\n`);
     };
-    return client.output(task, { stream, attempt, offset, follow: isFollowing, onMissing });
+    const onAway = (): void => {
+      this.result.isMissing = true;
+      void env.stderr.write(awayText(task));
+    };
+    const { signal } = this.over;
+    return client.output(task, { stream, attempt, offset, follow: isFollowing, onMissing, onAway, signal });
   }
 
   private async write(task: string, stream: OutputStream, lines: Iterable<Uint8Array>): Promise<void> {
@@ -73,7 +79,7 @@ class Printer {
       out.push(withPrefix(`${task} ${prefixes[stream]}`, shown(line, env.stdout)));
       this.result.lines++;
     }
-    if (out.length > 0 && !(await env.stdout.write(Buffer.concat(out)))) this.result.isClosed = true;
+    if (out.length > 0 && !(await env.stdout.write(Buffer.concat(out)))) this.over.abort();
   }
 }
 
@@ -82,7 +88,7 @@ export class LogList extends Printer {
   async printAll(selection: Selection): Promise<LogResult> {
     for await (const source of this.sources(selection)) {
       for (const stream of this.logs.streams) await this.print(source, stream, false);
-      if (this.result.isClosed) break;
+      if (this.over.signal.aborted) break;
     }
     return this.result;
   }
@@ -121,21 +127,25 @@ export class LogFollower extends Printer {
       if (number > 0) this.add({ task, attempt: number });
     }
     for (const where of selection.filters) await this.addMatching(where);
-    const end = new AbortController();
-    const listening = this.listen(selection, next, end.signal);
+    const { signal } = this.over;
+    signal.addEventListener('abort', () => this.tell());
+    const listening = this.listen(selection, next, signal);
     listening.catch(() => this.tell());
     try {
-      while (!this.result.isClosed && !(await this.isOver(selection))) await Promise.race([this.news(), listening]);
+      while (!signal.aborted && !(await this.isOver(selection))) await Promise.race([this.news(), listening]);
     } finally {
-      end.abort();
+      this.over.abort();
+      await Promise.allSettled([listening, ...this.active]);
     }
-    await Promise.allSettled([listening, ...this.active]);
     return this.result;
   }
 
   private async addMatching(where: string): Promise<void> {
     const rows = this.logs.client.eachTask({ where, fields: ['id', 'attempts'], limit: 1_000 });
-    for await (const { id, attempts } of rows) if (attempts > 0) this.add({ task: id, attempt: attempts });
+    for await (const { id, attempts } of rows) {
+      if (this.over.signal.aborted) return;
+      if (attempts > 0) this.add({ task: id, attempt: attempts });
+    }
   }
 
   private add(source: Source): void {
@@ -147,7 +157,7 @@ export class LogFollower extends Printer {
   }
 
   private begin(): void {
-    while (this.active.size < followedMax && this.queue.length > 0) {
+    while (this.active.size < followedMax && this.queue.length > 0 && !this.over.signal.aborted) {
       const source = this.queue.shift() as Source;
       const following = Promise.all(this.logs.streams.map((stream) => this.print(source, stream, true))).then(
         () => undefined,
@@ -223,6 +233,7 @@ export class LogFollower extends Printer {
   }
 
   private news(): Promise<void> {
+    if (this.over.signal.aborted) return Promise.resolve();
     if (this.hasNews && this.active.size === 0 && this.queue.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.wake = resolve;
