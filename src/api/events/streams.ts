@@ -11,21 +11,21 @@ import { DroverError } from '../../model/errors.ts';
 import { eventStreamLimits as limits } from '../../model/limits.ts';
 import type { Filter } from '../../protocol/filter/language.ts';
 import { breath } from '../query/breath.ts';
+import type { EventCursor } from './cursor.ts';
 import { type EventTests, eventTests, select } from './selection.ts';
 import { EventTail } from './tail.ts';
 import { renderEvent } from './view.ts';
 
 /** An event, rendered. */
-export interface EventText {
-  readonly seq: number;
+export interface EventText extends EventCursor {
   readonly text: string;
 }
 
 /** Who takes a stream. Both resolve when there is room for more. */
 export interface EventSink {
   take(events: readonly EventText[]): Promise<void>;
-  /** There is no news, and all up to that number was looked at. */
-  beat(cursor: number): Promise<void>;
+  /** There is no news, and all up to there was looked at. */
+  beat(cursor: EventCursor): Promise<void>;
 }
 
 export interface EventStream {
@@ -52,7 +52,7 @@ export class EventStreams {
     });
   }
 
-  open(filter: Filter, after: number, sink: EventSink): EventStream {
+  open(filter: Filter, after: EventCursor, sink: EventSink): EventStream {
     let isOver = false;
     const waker = new Waker();
     const stopReading = this.#tail.read(() => waker.wake());
@@ -75,14 +75,15 @@ export class EventStreams {
     for (const stream of this.#open) stream.stop();
   }
 
-  async #run(run: Run, after: number): Promise<void> {
+  async #run(run: Run, after: EventCursor): Promise<void> {
     let cursor = after;
     let toldAt = this.#shell.now();
     while (!run.isOver()) {
-      const entries = this.#tail.after(cursor) ?? (await this.#shell.store.history(cursor, limits.changesAtOnce));
+      const entries =
+        this.#tail.after(cursor.seq) ?? (await this.#shell.store.history(cursor.seq, limits.changesAtOnce));
       const events = entries.length === 0 ? [] : await this.#texts(run.tests, entries);
       if (run.isOver()) return;
-      cursor = entries.at(-1)?.seq ?? cursor;
+      cursor = entries.at(-1) ?? cursor;
       const now = this.#shell.now();
       if (events.length > 0) await tell(run.sink, events);
       else if (now - toldAt >= limits.heartbeatMs) await run.sink.beat(cursor);
@@ -97,7 +98,7 @@ export class EventStreams {
     const { cluster } = this.#shell.controller;
     const { passing, attempts } = await select(this.#shell, tests, entries, this.#tail.attempts);
     return passing.map((entry) => ({
-      seq: entry.seq,
+      ...{ seq: entry.seq, at: entry.at },
       text: this.#tail.text(entry.change, () => JSON.stringify(renderEvent(cluster, entry, attempts))),
     }));
   }
