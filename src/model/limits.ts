@@ -209,6 +209,9 @@ export const eventStreamLimits = {
   tailChangesMax: 16_384,
   /** Changes that are looked at in one piece, so that nobody else waits for more than about a millisecond. */
   changesAtOnce: 256,
+  /** Changes that are read from the store at once, for all who want them; and how many of these blocks are kept. */
+  blockChanges: 512,
+  blocksMax: 64,
   /** What is given to a connection at once; the next piece waits until it is taken. */
   pieceCharactersMax: 64 * 1024,
   /** What comes within this time goes out together. */

@@ -5,7 +5,7 @@ import { eventStreamLimits } from '../../model/limits.ts';
 import { eventFields } from '../../protocol/filter/fields.ts';
 import type { ApiOptions, App } from '../app.ts';
 import { eventCursor, printCursor } from '../events/cursor.ts';
-import type { EventSink, EventStreams } from '../events/streams.ts';
+import type { EventSink, EventStreams, EventText } from '../events/streams.ts';
 import { filterOf } from '../query/list-query.ts';
 
 export const eventStreamPath = '/api/v1/events/stream';
@@ -66,8 +66,19 @@ export function registerEventStreams(app: App, { shell, gate }: ApiOptions, stre
 
 type Raw = FastifyReply['raw'];
 
+/** As they are sent, made once for all streams. */
+const messages = new WeakMap<EventText, string>();
+
+function messageOf(event: EventText): string {
+  const known = messages.get(event);
+  if (known !== undefined) return known;
+  const message = `id: ${printCursor(event)}\ndata: ${event.text}\n\n`;
+  messages.set(event, message);
+  return message;
+}
+
 const serverSent = (raw: Raw): EventSink => ({
-  take: (events) => written(raw, events.map((event) => `id: ${printCursor(event)}\ndata: ${event.text}\n\n`).join('')),
+  take: (events) => written(raw, events.map(messageOf).join('')),
   // An id without data moves the cursor of the client, and is no event.
   beat: (cursor) => written(raw, `: nothing new\nid: ${printCursor(cursor)}\n\n`),
 });
