@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { TaskSpec, WorkflowSpec } from '../../src/protocol/spec.ts';
 import type { TaskWhyView } from '../../src/protocol/why.ts';
 import { plainSpec } from '../controller/spec.ts';
-import { lastJson } from './drover.ts';
+import { lastJson, until } from './drover.ts';
 import { Herd } from './herd.ts';
 
 const shown = (title: string, show: (herd: Herd) => Promise<void>) =>
@@ -182,6 +182,16 @@ shown('tells of a controller that launches nothing since its store is an old one
     /the controller launches nothing for another .*: its store is older than what a worker remembers/,
   );
   await herd.untilTask('w1.1', 'done', 60_000);
+});
+
+shown('says once to who waits that nothing moves, and why', async (herd) => {
+  await herd.server();
+  await submit(herd, [{ command: 'true', held: true }]);
+  const waiting = herd.start(['wait', 'w1']);
+  const wanted = "drover: nothing moves: w1.1: it is held; drover release w1.1; 'drover why w1' tells more\n";
+  await until('it is said', () => waiting.stderr().includes(wanted), 30_000);
+  await herd.ok('cancel', 'w1');
+  expect((await waiting.ended).stderr.split('nothing moves')).toHaveLength(2);
 });
 
 shown('refuses what is not there', async (herd) => {

@@ -27,6 +27,19 @@ export function renderWorkflowWhy(view: WorkflowWhyView): string {
   ]);
 }
 
+/** In one line, for whoever waits: what most of its tasks wait for, and what to do about it. */
+export function whyInShort({ workflow, reasons, groups }: WorkflowWhyView): string | undefined {
+  const [own] = reasons;
+  const [group] = groups;
+  const example = group?.example;
+  const [first] = example?.root?.reasons ?? example?.reasons ?? [];
+  const reason = own ?? first;
+  if (reason === undefined) return undefined;
+  const who = own === undefined && example !== undefined ? (example.root?.task ?? example.task) : workflow;
+  const [command] = reason.advice;
+  return printable(`nothing moves: ${who}: ${reason.text}${command === undefined ? '' : `; ${command}`}`);
+}
+
 const linesOf = (lines: readonly string[]): string => `${lines.map(printable).join('\n')}\n`;
 
 const reasonLines = ({ text, advice }: ReasonView, indent: string): string[] => [
