@@ -32,5 +32,5 @@ it.each([
 
 it('a typeable word has nothing that moves the cursor', () => {
   expect(typeable("n1\u001b[2J'\n\\")).toBe("$'n1\\x1b[2J\\'\\x0a\\\\'");
-  expect([typeable('n1.example:80'), typeable('a b')]).toEqual(['n1.example:80', "'a b'"]);
+  expect(['n1.example:80', 'a=b', '=b', 'a b'].map(typeable)).toEqual(['n1.example:80', 'a=b', "'=b'", "'a b'"]);
 });
