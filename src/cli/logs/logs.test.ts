@@ -4,6 +4,7 @@ import { type InProcessController, startController } from '../../../test/control
 import { plainSpec } from '../../../test/controller/spec.ts';
 import { CliBench } from '../bench.testing.ts';
 import { LineCutter, lineBytesMax } from './lines.ts';
+import { LogFollower } from './many.ts';
 import { beginOfLast } from './tail.ts';
 
 let controller: InProcessController;
@@ -109,6 +110,22 @@ describe('logs of many tasks', () => {
     expect(await bench.drover('logs', `${id}.2#1`, '-f', '--stderr')).toBe(0);
     expect(bench.env.stdout.text).toBe('b\n');
     await untilEnded(id);
+  });
+
+  it('say so when more tasks run than are followed at a time, and miss nothing', async () => {
+    const id = await submit('hang 1\n', 'hang 2\n');
+    await eventually(async () => expect((await bench.client.workflow(id)).counts.running).toBe(2));
+    const { env, client } = bench;
+    const logs = { env, client, streams: ['stdout'] as const, tail: undefined, pattern: undefined };
+    const following = new LogFollower(logs, 1).follow({ tasks: [], filters: [`workflow=${id}`] });
+    await eventually(() =>
+      expect(env.stderr.text).toBe(
+        'drover: 1 at a time are followed: the output of 1 more task comes when others end\n',
+      ),
+    );
+    await client.cancel(id);
+    await following;
+    expect(env.stdout.lines).toEqual([`${id}.1 | out of hang 1`, `${id}.2 | out of hang 2`]);
   });
 
   it('of one that never begins end when its workflow is halted', async () => {

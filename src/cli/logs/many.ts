@@ -3,6 +3,7 @@ import { DroverError } from '../../model/errors.ts';
 import { endedTaskStates, isEndedTask, isEndedWorkflow, type OutputStream, taskStates } from '../../model/states.ts';
 import { showBytes } from '../../model/units.ts';
 import type { Client } from '../../sdk/client.ts';
+import { amount } from '../display/text.ts';
 import type { CliEnv } from '../environment.ts';
 import { named } from '../reference.ts';
 import { LineCutter, shown, withPrefix } from './lines.ts';
@@ -25,8 +26,10 @@ interface Source {
   readonly attempt: number;
 }
 
-/** Tasks that are followed at the same time; what others write is kept for them. */
+/** Tasks that are followed at the same time, each at the cost of a question every 40 to 160 ms; others wait for these. */
 const followedMax = 64;
+/** How long they wait before that is remarked on. */
+const remarkMs = 3_000;
 
 /** What became of it. */
 export class LogResult {
@@ -118,6 +121,14 @@ export class LogFollower extends Printer {
   private readonly active = new Set<Promise<void>>();
   private wake: () => void = () => undefined;
   private hasNews = true;
+  private remark: ReturnType<typeof setTimeout> | undefined;
+  private isRemarked = false;
+  private readonly followedMax: number;
+
+  constructor(logs: ManyLogs, most = followedMax) {
+    super(logs);
+    this.followedMax = most;
+  }
 
   async follow(selection: Selection): Promise<LogResult> {
     const { client } = this.logs;
@@ -135,6 +146,7 @@ export class LogFollower extends Printer {
       while (!signal.aborted && !(await this.isOver(selection))) await Promise.race([this.news(), listening]);
     } finally {
       this.over.abort();
+      clearTimeout(this.remark);
       await Promise.allSettled([listening, ...this.active]);
     }
     return this.result;
@@ -157,7 +169,7 @@ export class LogFollower extends Printer {
   }
 
   private begin(): void {
-    while (this.active.size < followedMax && this.queue.length > 0 && !this.over.signal.aborted) {
+    while (this.active.size < this.followedMax && this.queue.length > 0 && !this.over.signal.aborted) {
       const source = this.queue.shift() as Source;
       const following = Promise.all(this.logs.streams.map((stream) => this.print(source, stream, true))).then(
         () => undefined,
@@ -171,6 +183,18 @@ export class LogFollower extends Printer {
           this.tell();
         });
     }
+    this.remarkOnWaiting();
+  }
+
+  /** Where none of those that are followed ends, what the others write is not shown: that must not look like silence. */
+  private remarkOnWaiting(): void {
+    clearTimeout(this.remark);
+    if (this.queue.length === 0 || this.isRemarked || this.over.signal.aborted) return;
+    this.remark = setTimeout(() => {
+      this.isRemarked = true;
+      const text = `drover: ${this.followedMax} at a time are followed: the output of ${amount(this.queue.length, 'more task')} comes when others end\n`;
+      void this.logs.env.stderr.write(text);
+    }, remarkMs);
   }
 
   private onFailure({ task }: Source, error: unknown): void {
