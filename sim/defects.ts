@@ -158,9 +158,9 @@ export const defects: readonly Mutation[] = [
     patches: [
       {
         file: 'core/cluster.ts',
-        find: 'if (previous !== undefined && !this.#dirtyAttempts.has(previous)) this.attempts.delete(previous);',
+        find: 'if (previous !== undefined && !this.#dirty.attempts.has(previous)) this.attempts.delete(previous);',
         replace: `if (this.attempts.get(previous)?.outcome?.kind === 'lost') (this.left ??= new Map()).set(previous, task);
-    if (previous !== undefined && !this.#dirtyAttempts.has(previous)) this.attempts.delete(previous);`,
+    if (previous !== undefined && !this.#dirty.attempts.has(previous)) this.attempts.delete(previous);`,
       },
       {
         file: 'core/task/ending.ts',

@@ -6,7 +6,7 @@
  * Does not own: commands and output of tasks, time, sockets, disks.
  *
  * Invariants (checked by invariants.ts):
- * 1. Only `apply` and the `load…` functions change the state; loading derives by the same code as applying.
+ * 1. Only `apply` and loading (loading.ts) change the state; loading derives by the same code as applying.
  * 2. `pending` of a task that is registering or waiting is the number of its edges that are not met.
  * 3. A waiting task that could be queued is in `releasable`, one that can never be is in `doomed`, a queued join is in
  *    `joins`, a triaging or adjusting task in the list of that name: entries may be stale, never missing.
@@ -26,31 +26,25 @@ import {
 } from '../model/ids.ts';
 import { type Need, plainNeed } from '../model/need.ts';
 import { isEndedTask, isEndedWorkflow, type TaskState } from '../model/states.ts';
-import { type AttemptRecord, type AttemptRow, attemptRow, loadAttempt } from './attempt/record.ts';
+import type { AttemptRecord } from './attempt/record.ts';
 import type { Change, Edges, NeedChange } from './change.ts';
 import { Heap } from './columns.ts';
-import { edgeStatus, Graph, isTelling } from './graph.ts';
+import { Dirty, type DirtyRows } from './dirty-rows.ts';
+import { edgeStatus, forEachPair, Graph, isTelling } from './graph.ts';
+import { Loading } from './loading.ts';
 import { Limits } from './resources/limits.ts';
 import { adjustable, inGroup, Needs } from './resources/needs.ts';
 import { Lanes } from './scheduler/lanes.ts';
 import { hasRoom, prefetchOf } from './scheduler/placement.ts';
-import { TaskColumns, type TaskRow } from './task/columns.ts';
+import { TaskColumns } from './task/columns.ts';
 import { firstState } from './task/table.ts';
 import type { TaskEvent, TaskView } from './task/view.ts';
 import { countPending, isDoomed } from './task/waiting.ts';
-import { WorkerRecord, type WorkerRow } from './worker.ts';
+import { WorkerRecord } from './worker.ts';
 import { levelOf, priorityOf } from './workflow/ready-tasks.ts';
-import { WorkflowRecord, type WorkflowRow } from './workflow/record.ts';
+import { WorkflowRecord } from './workflow/record.ts';
 
 type Of<T extends Change['type']> = Extract<Change, { readonly type: T }>;
-
-/** The rows that changed since they were last taken. */
-export interface DirtyRows {
-  readonly workflows: readonly WorkflowRow[];
-  readonly tasks: readonly TaskRow[];
-  readonly attempts: readonly AttemptRow[];
-  readonly workers: readonly WorkerRow[];
-}
 
 export class Cluster {
   readonly tasks = new TaskColumns();
@@ -94,12 +88,7 @@ export class Cluster {
   /** Those that their definer has not closed yet, by when it was last heard. */
   readonly registering = new Set<WorkflowId>();
 
-  /** Tasks that changed while their workflow was registering: what activates or aborts it has to write them, too. */
-  readonly #early = new Set<TaskId>();
-  readonly #dirtyWorkflows = new Set<WorkflowId>();
-  readonly #dirtyTasks = new Set<TaskId>();
-  readonly #dirtyAttempts = new Set<AttemptId>();
-  readonly #dirtyWorkers = new Set<WorkerId>();
+  readonly #dirty = new Dirty();
 
   workflow(id: WorkflowId): WorkflowRecord {
     const record = this.workflows.get(id);
@@ -131,7 +120,7 @@ export class Cluster {
         this.workflows.set(change.workflow, new WorkflowRecord(change.workflow, change.rules, at));
         this.active.add(change.workflow);
         this.#touch(change.workflow, at);
-        this.#dirtyWorkflows.add(change.workflow);
+        this.#dirty.workflows.add(change.workflow);
         return;
       case 'tasks-added':
         return this.#onTasksAdded(change, at);
@@ -168,7 +157,7 @@ export class Cluster {
         return this.#onAttemptEnded(change, at);
       case 'worker-joined':
         this.#addWorker(new WorkerRecord(change, at));
-        this.#dirtyWorkers.add(change.worker);
+        this.#dirty.workers.add(change.worker);
         return;
       case 'worker-patience':
         return this.#changeWorker(change.worker, (worker) => {
@@ -190,11 +179,11 @@ export class Cluster {
           this.noteRoom(worker);
         });
       case 'need-adjusted':
-        return this.loadAdjustment(change);
+        return this.#adjust(change);
       case 'need-refused':
         return;
       case 'tasks-grouped':
-        return this.loadGrouping(change);
+        return this.#group(change);
       case 'workflow-concurrency':
         return this.#changeWorkflow(change.workflow, (workflow) => {
           workflow.concurrency = change.concurrency;
@@ -261,103 +250,43 @@ export class Cluster {
     this.lastAttempt = Math.max(this.lastAttempt, upTo);
   }
 
-  /** Takes the changed rows, tasks in the order of their ids, and forgets attempts that have ended. */
+  /** Takes the changed rows, and forgets attempts that have ended. */
   takeDirty(): DirtyRows {
-    const present = <T>(value: T | undefined): value is T => value !== undefined;
-    const tasks: TaskRow[] = [];
-    for (const id of this.#dirtyTasks) tasks.push(this.tasks.row(id));
-    tasks.sort((a, b) => a.id - b.id);
-    const attempts: AttemptRow[] = [];
-    for (const id of this.#dirtyAttempts) {
-      const record = this.attempts.get(id);
-      if (record !== undefined) attempts.push(attemptRow(record));
-    }
-    const rows: DirtyRows = {
-      workflows: Array.from(this.#dirtyWorkflows, (id) => this.workflow(id).row()),
-      tasks,
-      attempts,
-      workers: [...this.#dirtyWorkers].map((id) => this.workers.get(id)?.row()).filter(present),
-    };
-    for (const id of this.#dirtyAttempts) this.#forgetIfOver(id);
-    this.#dirtyWorkflows.clear();
-    this.#dirtyTasks.clear();
-    this.#dirtyAttempts.clear();
-    this.#dirtyWorkers.clear();
+    const rows = this.#dirty.rows(this);
+    for (const id of this.#dirty.attempts) this.#forgetIfOver(id);
+    this.#dirty.clear();
     return rows;
   }
 
-  /** A definer that was registering gets its full time again: how long the controller was away is not its fault. */
-  loadWorkflow(row: WorkflowRow, at: number): void {
-    const record = WorkflowRecord.load(row);
-    this.workflows.set(row.id, record);
-    if (!isEndedWorkflow(row.state)) this.active.add(row.id);
-    if (row.state === 'registering') this.#touch(row.id, at);
-  }
-
-  /** After its workflow. A task without a row of its own stands where its activation put it. */
-  loadTasks(change: Of<'tasks-added'>): void {
-    this.#addTasks(change);
-    const state = this.workflow(change.workflow).state;
-    if (state === 'registering') return;
-    for (let offset = 0; offset < change.seeds.length; offset++) {
-      const task = taskId(change.first + offset);
-      this.#setState(task, state === 'aborted' ? 'aborted' : firstState({ held: this.tasks.isHeld(task), pending: 0 }));
-    }
-  }
-
-  /** After all tasks, before their rows. */
-  loadEdges(edges: Edges): void {
-    forEachPair(edges, (parent, child) => {
-      this.graph.add(parent, child, edges.after);
-      if (this.tasks.state(child) === 'queued') this.#setState(child, 'waiting');
+  /** From rows of a store; only into a cluster that is empty. */
+  load(): Loading {
+    return new Loading(this, {
+      addTasks: (change) => this.#addTasks(change),
+      setState: (task, state) => this.#setState(task, state),
+      noteRow: (task) => {
+        this.#countUnneeded(task, false);
+        this.#noteEarly(task);
+      },
+      noteEarly: (task) => this.#noteEarly(task),
+      give: (record) => this.#give(record),
+      mayBeCorrected: (record) => this.#mayBeCorrected(record),
+      adjust: (change) => this.#adjust(change),
+      group: (change) => this.#group(change),
+      addWorker: (worker) => this.#addWorker(worker),
+      touch: (workflow, at) => this.#touch(workflow, at),
+      file: (task) => this.#file(task),
     });
   }
 
-  loadRemovedEdge(parent: TaskId, child: TaskId): void {
-    this.graph.remove(parent, child);
-    this.#noteEarly(child);
-  }
-
-  loadTaskRow(row: TaskRow): void {
-    this.#setState(row.id, row.state);
-    this.tasks.load(row);
-    this.#countUnneeded(row.id, false);
-    this.#noteEarly(row.id);
-  }
-
-  loadAttempt(row: AttemptRow): void {
-    const record = loadAttempt(row, this.tasks.need(row.task));
-    if (row.outcome === undefined || this.#mayBeCorrected(record)) this.attempts.set(row.id, record);
-    if (row.outcome === undefined) this.#give(record);
-  }
-
-  /** After its task. Adjustments of a task come in their order. */
-  loadAdjustment({ task, number, need }: Pick<NeedChange, 'task' | 'number' | 'need'>): void {
+  #adjust({ task, number, need }: Pick<NeedChange, 'task' | 'number' | 'need'>): void {
     this.tasks.setNeed(task, this.needs.number(need));
     this.adjustments.set(task, number);
   }
 
-  /** After the adjustments of its tasks, and before their attempts. */
-  loadGrouping({ group, tasks }: Pick<Of<'tasks-grouped'>, 'group' | 'tasks'>): void {
+  #group({ group, tasks }: Pick<Of<'tasks-grouped'>, 'group' | 'tasks'>): void {
     for (const { from, to } of tasks) {
       for (let id: number = from; id <= to; id++) this.#addToGroup(taskId(id), group);
     }
-  }
-
-  loadWorker(row: WorkerRow, at: number): void {
-    this.#addWorker(WorkerRecord.load(row, at));
-  }
-
-  /** After everything is loaded: derives what live changes would have derived. */
-  finishLoading(): void {
-    for (let id = 1; id <= this.tasks.size; id++) {
-      const task = taskId(id);
-      if (!this.tasks.has(task)) continue;
-      const state = this.tasks.state(task);
-      if (state === 'registering' || state === 'waiting') this.tasks.setPending(task, countPending(this, task));
-      this.#file(task);
-    }
-    for (const id of this.workflows.keys()) this.attention.add(id);
   }
 
   #addWorker(worker: WorkerRecord): void {
@@ -385,7 +314,7 @@ export class Cluster {
     const worker = this.workers.get(id);
     assert(worker !== undefined, `worker k${id} is known`);
     change(worker);
-    this.#dirtyWorkers.add(id);
+    this.#dirty.workers.add(id);
   }
 
   #changeWorkflow(id: WorkflowId, change: (workflow: WorkflowRecord) => void): void {
@@ -393,7 +322,7 @@ export class Cluster {
     change(workflow);
     workflow.version++;
     this.noteSource(workflow);
-    this.#dirtyWorkflows.add(id);
+    this.#dirty.workflows.add(id);
     this.attention.add(id);
   }
 
@@ -455,7 +384,7 @@ export class Cluster {
 
   #onTasksActivated({ workflow: id, fromIndex }: Of<'tasks-activated'>): void {
     for (const task of this.workflow(id).tasks(fromIndex)) {
-      this.#writeIfEarly(task);
+      this.#dirty.writeIfEarly(task);
       if (this.tasks.state(task) !== 'registering') continue;
       const first = firstState({ held: this.tasks.isHeld(task), pending: 0 });
       this.#setState(task, first === 'queued' && this.graph.hasParents(task) ? 'waiting' : first);
@@ -468,7 +397,7 @@ export class Cluster {
     for (const task of this.workflow(id).tasks()) {
       const before = this.tasks.state(task);
       this.#setState(task, 'aborted');
-      this.#writeIfEarly(task);
+      this.#dirty.writeIfEarly(task);
       this.#tellChildren(task, before, 'aborted');
     }
   }
@@ -501,7 +430,7 @@ export class Cluster {
     if (event.type === 'moved') this.#setState(task, event.move.to);
     this.tasks.apply(task, event);
     this.#countUnneeded(task, wasUnneeded);
-    this.#dirtyTasks.add(task);
+    this.#dirty.tasks.add(task);
     this.#noteEarly(task);
     if (event.type !== 'prioritised' || this.#isQueuedCommand(task)) this.#file(task);
     if (event.type === 'moved') this.#tellChildren(task, before, event.move.to);
@@ -535,7 +464,7 @@ export class Cluster {
     this.lastAttempt = Math.max(this.lastAttempt, attempt);
     const previous = this.tasks.lastAttempt(task);
     // One that ended in this same turn is forgotten when its row has been taken.
-    if (previous !== undefined && !this.#dirtyAttempts.has(previous)) this.attempts.delete(previous);
+    if (previous !== undefined && !this.#dirty.attempts.has(previous)) this.attempts.delete(previous);
     const record: AttemptRecord = {
       id: attempt,
       task,
@@ -553,7 +482,7 @@ export class Cluster {
     };
     this.attempts.set(attempt, record);
     this.#give(record);
-    this.#dirtyAttempts.add(attempt);
+    this.#dirty.attempts.add(attempt);
   }
 
   #give({ id, task, worker: holder, need }: AttemptRecord): void {
@@ -568,7 +497,7 @@ export class Cluster {
     record.state = 'running';
     record.startedAt = startedAt;
     this.workers.get(record.worker)?.unsure.delete(attempt);
-    this.#dirtyAttempts.add(attempt);
+    this.#dirty.attempts.add(attempt);
   }
 
   #onAttemptEnded(change: Of<'attempt-ended'>, at: number): void {
@@ -591,7 +520,7 @@ export class Cluster {
     }
     workflow.attemptsEnded++;
     this.#wake();
-    this.#dirtyAttempts.add(attempt);
+    this.#dirty.attempts.add(attempt);
   }
 
   #attempt(id: AttemptId): AttemptRecord {
@@ -615,7 +544,7 @@ export class Cluster {
 
   #forgetLost(task: TaskId): void {
     const last = this.tasks.lastAttempt(task);
-    if (last !== undefined && !this.#dirtyAttempts.has(last)) this.#forgetIfOver(last);
+    if (last !== undefined && !this.#dirty.attempts.has(last)) this.#forgetIfOver(last);
   }
 
   #isQueuedCommand(task: TaskId): boolean {
@@ -628,11 +557,7 @@ export class Cluster {
   }
 
   #noteEarly(task: TaskId): void {
-    if (this.workflow(this.tasks.workflow(task)).state === 'registering') this.#early.add(task);
-  }
-
-  #writeIfEarly(task: TaskId): void {
-    if (this.#early.size > 0 && this.#early.delete(task)) this.#dirtyTasks.add(task);
+    if (this.workflow(this.tasks.workflow(task)).state === 'registering') this.#dirty.noteEarly(task);
   }
 
   #setState(task: TaskId, state: TaskState): void {
@@ -667,12 +592,5 @@ export class Cluster {
       default:
         return;
     }
-  }
-}
-
-function forEachPair({ parents, children }: Edges, take: (parent: TaskId, child: TaskId) => void): void {
-  assert(parents.from === parents.to || children.from === children.to, 'edges stay linear in the number of tasks');
-  for (let parent: number = parents.from; parent <= parents.to; parent++) {
-    for (let child: number = children.from; child <= children.to; child++) take(taskId(parent), taskId(child));
   }
 }

@@ -4,8 +4,10 @@
  * 1. Every edge is in the list of its parent and in the list of its child.
  * 2. A removed edge stays in the columns as a hole and is in no list.
  */
-import type { TaskId } from '../model/ids.ts';
+import { assert } from '../model/errors.ts';
+import { type TaskId, taskId } from '../model/ids.ts';
 import { type EdgeKind, edgeKinds, type TaskState } from '../model/states.ts';
+import type { Edges } from './change.ts';
 import { Bytes, Integers } from './columns.ts';
 
 export type EdgeStatus = 'met' | 'unmet' | 'impossible';
@@ -184,4 +186,12 @@ export class Graph {
 function* wayFrom(from: TaskId, to: TaskId, next: ReadonlyMap<TaskId, TaskId>): Generator<TaskId> {
   for (let task = from; task !== to; task = next.get(task) as TaskId) yield task;
   yield to;
+}
+
+/** Each edge of a range of them. */
+export function forEachPair({ parents, children }: Edges, take: (parent: TaskId, child: TaskId) => void): void {
+  assert(parents.from === parents.to || children.from === children.to, 'edges stay linear in the number of tasks');
+  for (let parent: number = parents.from; parent <= parents.to; parent++) {
+    for (let child: number = children.from; child <= children.to; child++) take(taskId(parent), taskId(child));
+  }
 }

@@ -5,7 +5,7 @@
  */
 import type { AttemptRow } from '../core/attempt/record.ts';
 import type { Change, Edges, Range, TaskSeed } from '../core/change.ts';
-import type { DirtyRows } from '../core/cluster.ts';
+import type { DirtyRows } from '../core/dirty-rows.ts';
 import type { TaskRow } from '../core/task/columns.ts';
 import type { WorkerRow } from '../core/worker.ts';
 import type { WorkflowRow } from '../core/workflow/record.ts';

@@ -39,14 +39,15 @@ export class Disk {
 
   load(now: number): Cluster {
     const cluster = new Cluster();
-    for (const row of structuredClone([...this.#workflows.values()])) cluster.loadWorkflow(row, now);
-    for (const change of this.#added) cluster.loadTasks(change);
-    for (const row of structuredClone([...this.#tasks.values()])) cluster.loadTaskRow(row);
-    for (const row of structuredClone([...this.#workers.values()])) cluster.loadWorker(row, now);
+    const loading = cluster.load();
+    for (const row of structuredClone([...this.#workflows.values()])) loading.workflow(row, now);
+    for (const change of this.#added) loading.tasks(change);
+    for (const row of structuredClone([...this.#tasks.values()])) loading.taskRow(row);
+    for (const row of structuredClone([...this.#workers.values()])) loading.worker(row, now);
     const attempts = structuredClone([...this.#attempts.values()]);
-    for (const row of attempts) if (row.outcome === undefined || row.outcome.kind === 'lost') cluster.loadAttempt(row);
+    for (const row of attempts) if (row.outcome === undefined || row.outcome.kind === 'lost') loading.attempt(row);
     cluster.lastAttempt = Math.max(0, ...this.#attempts.keys());
-    cluster.finishLoading();
+    loading.finish();
     return cluster;
   }
 
