@@ -133,6 +133,20 @@ Examples:
   drover failures w3 --json | jq -r '.groups[].rerun'
 `;
 
+export const reportHelp = `
+The page has a timeline of all attempts by worker, how many ran, waited and ended over time, how long they waited and ran, what
+they used of what they asked for and what to ask for next time, failures in groups with the commands that try them again, the
+critical path, the slowest attempts, workers, environment and versions. It opens anywhere and asks nothing of any server; of
+workflows with more than 4,000 attempts the timeline shows how busy each worker was. It has the beginnings of commands and the last
+lines of output of what failed, but no value of an environment variable. Of one that still runs it tells what is so far.
+
+Examples:
+  drover report                      of the newest workflow, to report-w3.html
+  drover report w3 --open
+  drover report w3 -o - | ssh host 'cat > w3.html'
+  drover report w3 --json | jq '.slowest[] | {attempt, ms}'
+`;
+
 export const cancelHelp = `
 Examples:
   drover cancel w3

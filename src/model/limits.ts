@@ -339,3 +339,26 @@ export const statisticsLimits = {
   /** How long a request may wait for what is being read after a restart. */
   waitMsMax: 30_000,
 } as const;
+
+/** What a report of a run has, so that its page is a few MB at most however many tasks there are: docs/decisions/022-report.md. */
+export const reportLimits = {
+  /** Each attempt is drawn up to so many; beyond it, how busy each worker was. */
+  barsMax: 4_000,
+  /** Rows of the timeline. One for each slot, or, where these are more, for each worker; those beyond it share the last. */
+  lanesMax: 96,
+  /** Intervals of the time that it took: about as many as a screen has columns to show them. */
+  bucketsMax: 480,
+  /** Characters of all commands, and the least and the most of one. */
+  commandCharactersMax: { all: 800_000, least: 80, most: 2_000 },
+  slowestMax: 15,
+  /** Usage over time is told for the slowest attempts, thinned to so many samples. */
+  samplesMax: 120,
+  retriedMax: 10,
+  workersMax: 50,
+  templatesMax: 50,
+  /** Steps of the path to the last end that are told, and edges up to which it is looked for. */
+  pathMax: 100,
+  pathEdgesMax: 100_000,
+  /** Different ends of attempts. */
+  endsMax: 20,
+} as const;

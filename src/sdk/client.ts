@@ -34,6 +34,7 @@ import type {
   WorkerList,
   WorkerView,
   WorkflowList,
+  WorkflowSurroundings,
   WorkflowView,
 } from '../protocol/views.ts';
 import { type EventStreamOptions, eventStream } from './event-stream.ts';
@@ -274,6 +275,11 @@ export class Client {
   /** With `after`, waits up to `waitMs` for a version beyond it, or for the end. */
   workflow(workflow: string, wait: WorkflowWait = {}): Promise<WorkflowView> {
     return this.read(`workflows/${workflow}`, { ...wait }, wait.waitMs);
+  }
+
+  /** Where and how its tasks run. */
+  surroundings(workflow: string): Promise<WorkflowSurroundings> {
+    return this.read(`workflows/${workflow}/surroundings`, {});
   }
 
   /** All of them, read page by page. Of a page `limit` is the size; the other lists have the same. */

@@ -32,6 +32,7 @@ import {
   WorkerList,
   WorkerView,
   WorkflowList,
+  WorkflowSurroundings,
   WorkflowView,
 } from '../../src/protocol/views.ts';
 import { Client } from '../../src/sdk/client.ts';
@@ -93,6 +94,7 @@ const cases: Readonly<Record<Method, Case>> = {
   restartLoopDelay: [() => client.restartLoopDelay(), ServerView],
   workflows: [() => client.workflows({ count: true, limit: 1 }), WorkflowList],
   workflow: [() => client.workflow('w1', { after: 0, waitMs: 10 }), WorkflowView],
+  surroundings: [() => client.surroundings('w1'), WorkflowSurroundings],
   tasks: [() => client.tasks({ count: true }), TaskList],
   tasksOf: [() => client.tasksOf('w1', { limit: 2, count: true }), TaskList],
   edges: [() => client.edges('w1', { limit: 1 }), EdgeList],
