@@ -348,6 +348,9 @@ export const reportLimits = {
   lanesMax: 96,
   /** Intervals of the time that it took: about as many as a screen has columns to show them. */
   bucketsMax: 480,
+  /** Times in which nothing ran are cut out if each is such a share of all time, and all of them together such a one. */
+  cutShareMin: 0.05,
+  idleShareMin: 0.5,
   /** Characters of all commands, and the least and the most of one. */
   commandCharactersMax: { all: 800_000, least: 80, most: 2_000 },
   slowestMax: 15,

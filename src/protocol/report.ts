@@ -50,7 +50,7 @@ export type ReportLane = Omit<Static<typeof ReportLane>, 'busy'> & {
   readonly busy?: Partial<Readonly<Record<BarTone, readonly number[]>>>;
 };
 
-/** One value for each bucket of time, the first of which begins at `beginAt`. */
+/** One value for each bucket of time, the first of which begins at `beginAt`; what is cut out has none. */
 export const ReportSeries = Type.Object({
   bucketMs: amount,
   /** Attempts that ran, on average. */
@@ -72,6 +72,8 @@ export const ReportTimeline = Type.Object({
   /** Of the last one that ended or, while some run, when the report was made. */
   endAt: time,
   spanMs: amount,
+  /** Times in which nothing ran, that a drawing had better leave out. */
+  cuts: Type.Optional(Type.Array(Type.Object({ fromMs: amount, ms: amount }))),
   lanes: Type.Array(ReportLane, { maxItems: reportLimits.lanesMax }),
   /** Each attempt; absent where there are more than the limit, and lanes have `busy` instead. */
   bars: Type.Optional(Type.Array(ReportBar, { maxItems: reportLimits.barsMax })),

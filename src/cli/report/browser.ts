@@ -48,9 +48,15 @@ export interface PageDocument {
   readonly documentElement: { readonly clientWidth: number; readonly clientHeight: number };
 }
 
+/** Rows of a place on the axis, and how many ms are missing there. */
+export type Cuts = readonly (readonly [atMs: number, ms: number])[];
+
 /** What the page has for it, all of it ready to be shown. */
 export interface PageData {
+  /** Without what is cut out, as all that is drawn. */
   readonly spanMs: number;
+  /** Where something is cut out, and how much. */
+  readonly cuts: Cuts;
   readonly beginMs: number;
   /** Rows of `attempt, lane, start, ms, how it ended`, in the order in which they are drawn. */
   readonly bars: readonly (readonly [string, number, number, number, string])[];
@@ -84,9 +90,13 @@ export function showMs(ms: number): string {
     .join(' ');
 }
 
-/** Round times between two, at most so many. */
-export function ticksOf(fromMs: number, toMs: number, most: number): { ms: number; label: string }[] {
-  const units = [1, 1_000, 60_000, 3_600_000, 86_400_000];
+/** From a place on the axis to the time that it stands for. */
+export function realMs(ms: number, cuts: Cuts): number {
+  return cuts.reduce((sum, [at, missing]) => (ms >= at ? sum + missing : sum), ms);
+}
+
+/** Round times between two places on the axis, at most so many; `ms` is where they are. */
+export function ticksOf(fromMs: number, toMs: number, most: number, cuts: Cuts): { ms: number; label: string }[] {
   const steps = [
     ...[1, 2, 5, 10, 20, 50, 100, 200, 500].map((n) => n),
     ...[1, 2, 5, 10, 15, 30].map((n) => n * 1_000),
@@ -96,11 +106,18 @@ export function ticksOf(fromMs: number, toMs: number, most: number): { ms: numbe
   ];
   const least = (toMs - fromMs) / most;
   const step = steps.find((ms) => ms >= least) ?? steps.at(-1) ?? 1;
-  const unit = units.findLast((ms) => step >= ms) ?? 1;
-  const ticks = [];
-  for (let at = Math.ceil(fromMs / step); at * step <= toMs; at++) {
-    const ms = at * step;
-    ticks.push({ ms, label: ms === 0 ? '0' : unit === 1 && toMs < 1_000 ? `${ms} ms` : showMs(ms) });
+  const ticks: { ms: number; label: string }[] = [];
+  const edges = [fromMs, ...cuts.map(([at]) => at).filter((at) => at > fromMs && at < toMs), toMs];
+  for (let next = 1; next < edges.length; next++) {
+    const [begin, end] = [edges[next - 1] ?? 0, edges[next] ?? 0];
+    const missing = realMs(begin, cuts) - begin;
+    for (let at = Math.ceil((begin + missing) / step); at * step - missing <= end; at++) {
+      const ms = at * step - missing;
+      const last = ticks.at(-1);
+      // Where something is cut out, two round times may be close.
+      if (last !== undefined && ms - last.ms < step * 0.7) continue;
+      ticks.push({ ms, label: at === 0 ? '0' : showMs(at * step) });
+    }
   }
   return ticks;
 }
@@ -131,13 +148,19 @@ export function enliven(document: PageDocument): void {
     for (const plot of plots) plot.setAttribute('viewBox', `${x} 0 ${width} ${plot.dataset.height}`);
     const pixels = grid?.getBoundingClientRect().width ?? 0;
     for (const [at, rect] of rects.entries()) rect.classList.toggle('wide', wide(data.bars[at]?.[3] ?? 0, pixels));
-    const ticks = ticksOf(from, to, Math.max(2, Math.floor(pixels / 90))).map(({ ms, label }) => {
+    const ticks = ticksOf(from, to, Math.max(2, Math.floor(pixels / 90)), data.cuts).map(({ ms, label }) => {
       const tick = document.createElement('span');
       tick.style.left = `${100 * part(ms)}%`;
       tick.textContent = part(ms) > 0.95 ? '' : label;
       return tick;
     });
-    grid?.replaceChildren(...ticks);
+    const cuts = data.cuts.map(([at, ms]) => {
+      const cut = document.createElement('i');
+      cut.style.left = `${100 * part(at)}%`;
+      cut.textContent = `${showMs(ms)} idle`;
+      return cut;
+    });
+    grid?.replaceChildren(...ticks, ...cuts);
     chart?.classList.toggle('zoomed', to - from < data.spanMs);
   }
 
@@ -175,7 +198,7 @@ export function enliven(document: PageDocument): void {
   }
 
   const clock = (ms: number): string =>
-    new Date(data.beginMs + ms).toISOString().replace('T', ' ').replace('Z', ' UTC');
+    new Date(data.beginMs + realMs(ms, data.cuts)).toISOString().replace('T', ' ').replace('Z', ' UTC');
 
   function tellBar(at: number): void {
     const [attempt, lane, start, ms, end] = data.bars[at] ?? ['', 0, 0, 0, ''];
@@ -185,7 +208,7 @@ export function enliven(document: PageDocument): void {
     tip?.replaceChildren(
       line(number === '1' ? head : `${head}, attempt ${number}`, 'head'),
       line(`${end} after ${showMs(ms)}, on ${data.lanes[lane]?.label}`, 'fact'),
-      line(`from ${clock(start)} (+${showMs(start)})`, 'fact'),
+      line(`from ${clock(start)} (+${showMs(realMs(start, data.cuts))})`, 'fact'),
       line(command.length > 600 ? `${command.slice(0, 600)}…` : command, 'command'),
     );
   }
@@ -201,7 +224,7 @@ export function enliven(document: PageDocument): void {
     const facts = data.series.map(([name, values]) => line(`${values[bucket] ?? 0} ${name}`, 'fact'));
     const own = data.lanes[Number(lane?.dataset.lane)];
     if (own?.busy !== undefined) facts.unshift(line(`${own.busy[bucket] ?? 0} running on ${own.label}`, 'fact'));
-    tip?.replaceChildren(line(`+${showMs(ms)}`, 'head'), ...facts);
+    tip?.replaceChildren(line(`+${showMs(realMs(ms, data.cuts))}`, 'head'), ...facts);
   }
 
   const atPointer = (event: PageEvent): number => {
@@ -311,6 +334,7 @@ export function enliven(document: PageDocument): void {
 /** For the page, from where its names are known. */
 export const browserScript = (): string => `'use strict';
 ${showMs}
+${realMs}
 ${ticksOf}
 ${enliven}
 ${enliven.name}(document);

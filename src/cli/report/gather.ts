@@ -43,10 +43,7 @@ const attemptFields = [
 
 export async function gatherReport(source: ReportSource, id: string, { now, version }: GatherOptions): Promise<Report> {
   const workflow = await source.workflow(id);
-  const tally = new AttemptTally(now);
-  for await (const one of source.eachAttempt({ where: `workflow=${id}`, limit: pageRowsMax, fields: attemptFields })) {
-    tally.add(one);
-  }
+  const tally = await tallied(source, id, now);
   const presence = await presenceOf(source, tally, now);
   const { isPartial, groups = [], eta, rates: _, states, ...sum } = await statisticsOf(source, id);
   const { version: controller, apiVersion, versions, machine } = await source.server();
@@ -79,6 +76,18 @@ export async function gatherReport(source: ReportSource, id: string, { now, vers
     ...reportWorkers(tally, presence),
     tasks: await tasksNamed(source, named),
   };
+}
+
+/** Where there is much to cut out of the time one has to look again: what is left has finer buckets then. */
+async function tallied(source: ReportSource, id: string, now: number): Promise<AttemptTally> {
+  const first = await walk(source, id, new AttemptTally(now));
+  return first.idle.length === 0 ? first : walk(source, id, new AttemptTally(now, first.idle));
+}
+
+async function walk(source: ReportSource, id: string, tally: AttemptTally): Promise<AttemptTally> {
+  const page = { where: `workflow=${id}`, limit: pageRowsMax, fields: attemptFields };
+  for await (const one of source.eachAttempt(page)) tally.add(one);
+  return tally;
 }
 
 const statisticsOf = (source: ReportSource, id: string): Promise<StatisticsView> =>

@@ -10,6 +10,7 @@ import { reportLimits } from '../../model/limits.ts';
 import type { BarTone } from '../../protocol/report.ts';
 import type { AttemptView } from '../../protocol/views.ts';
 import { endOf } from './ends.ts';
+import { type Cut, idleCuts } from './idle.ts';
 import type { Span } from './lanes.ts';
 import { Leaders } from './leaders.ts';
 import { TimeBuckets } from './time-buckets.ts';
@@ -56,6 +57,7 @@ const otherEnd = 'other';
 
 export class AttemptTally {
   readonly #now: number;
+  readonly #cuts: readonly Cut[];
   #buckets: TimeBuckets | undefined;
   #all: Started[] | undefined = [];
   readonly #ends = new Map<string, EndSum>();
@@ -68,8 +70,10 @@ export class AttemptTally {
   cpuMs = 0;
   peakBytes = 0;
 
-  constructor(now: number) {
+  /** What is cut out of the time is known from a walk before. */
+  constructor(now: number, cuts: readonly Cut[] = []) {
     this.#now = now;
+    this.#cuts = cuts;
   }
 
   add(view: AttemptView): void {
@@ -79,7 +83,8 @@ export class AttemptTally {
     if (number > 1) this.#addRetry(id, number);
     if (end !== undefined) this.#addEnd(end, tone);
     if (startedAt === undefined) return;
-    this.#buckets ??= new TimeBuckets(Math.min(Date.parse(recordedAt), Date.parse(startedAt)), reportLimits.bucketsMax);
+    const originMs = Math.min(Date.parse(recordedAt), Date.parse(startedAt));
+    this.#buckets ??= new TimeBuckets(originMs, reportLimits.bucketsMax, this.#cuts);
     const startMs = Math.max(this.#buckets.originMs, Date.parse(startedAt));
     const endMs = Math.max(startMs, this.#endOf(view, startMs));
     const started: Started = {
@@ -163,6 +168,12 @@ export class AttemptTally {
   /** Absent where nothing was started. */
   get buckets(): TimeBuckets | undefined {
     return this.#buckets;
+  }
+
+  /** What could be left out of the timeline. */
+  get idle(): readonly Cut[] {
+    const buckets = this.#buckets;
+    return buckets === undefined ? [] : idleCuts(buckets.sums(rows.running), buckets.originMs, buckets.widthMs);
   }
 
   /** All that were started; undefined if there are more than are drawn. */

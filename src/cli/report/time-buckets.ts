@@ -4,7 +4,9 @@
  * 1. All rows have the same buckets. What lies beyond the last one makes all of them twice as wide, as often as needed.
  * 2. Nothing is lost by that: the sum of a row is that of what was added to it.
  * 3. What lies before the origin counts as at the origin: clocks of machines differ.
+ * 4. Times that are cut out have no buckets.
  */
+import { type Cut, withoutCuts } from './idle.ts';
 
 interface Row {
   /** What was added to each bucket: a number of points, or ms of spans. */
@@ -20,17 +22,26 @@ export class TimeBuckets {
   readonly #rows = new Map<string, Row>();
   readonly originMs: number;
   readonly #bucketsMax: number;
+  readonly cuts: readonly Cut[];
+  #lastMs: number;
 
-  constructor(originMs: number, bucketsMax: number) {
+  constructor(originMs: number, bucketsMax: number, cuts: readonly Cut[] = []) {
     this.originMs = originMs;
+    this.#lastMs = originMs;
     this.#bucketsMax = bucketsMax;
+    this.cuts = cuts;
+  }
+
+  /** When the last of what was added ended. */
+  get lastMs(): number {
+    return this.#lastMs;
   }
 
   get widthMs(): number {
     return this.#width;
   }
 
-  /** From the origin to the end of what was added. */
+  /** From the origin to the end of what was added, without what is cut out. */
   get spanMs(): number {
     return this.#endMs;
   }
@@ -50,7 +61,7 @@ export class TimeBuckets {
   /** `weight` times its length is added, in ms. */
   addSpan(name: string, fromMs: number, toMs: number, weight = 1): void {
     const to = this.#reach(toMs);
-    const from = Math.min(to, Math.max(0, fromMs - this.originMs));
+    const from = Math.min(to, this.#offsetOf(fromMs));
     const { sums, covers } = this.#row(name);
     const [first, last] = [this.#bucketOf(from), this.#bucketOf(to)];
     if (first === last) {
@@ -96,8 +107,13 @@ export class TimeBuckets {
     return Math.min(this.#bucketsMax - 1, Math.floor(ms / this.#width));
   }
 
+  #offsetOf(ms: number): number {
+    return Math.max(0, withoutCuts(ms, this.cuts) - this.originMs);
+  }
+
   #reach(atMs: number): number {
-    const at = Math.max(0, atMs - this.originMs);
+    const at = this.#offsetOf(atMs);
+    this.#lastMs = Math.max(this.#lastMs, atMs);
     this.#endMs = Math.max(this.#endMs, at);
     while (at > this.#width * this.#bucketsMax) this.#widen();
     return at;

@@ -2,7 +2,7 @@
 import { showCount } from '../../model/units.ts';
 import { barTones, type Report, type ReportLane, type ReportTimeline } from '../../protocol/report.ts';
 import { amount } from '../display/text.ts';
-import { type PageData, showMs, ticksOf } from './browser.ts';
+import { type Cuts, type PageData, showMs, ticksOf } from './browser.ts';
 import { html, type Markup, shown } from './html.ts';
 import { bar, coarser, type Frame, line, plot, stack } from './plots.ts';
 import { taskOf } from './tally.ts';
@@ -18,23 +18,42 @@ const labelledShare = 0.95;
 /** Of all time: a bar that is narrower has no line around it. */
 const wideShare = 0.004;
 
-export function timelineSection({ timeline, path, attempts }: Report): Markup | undefined {
-  if (timeline === undefined) return undefined;
-  const { lanes, bars, spanMs, series } = timeline;
+/** As it is drawn: without what is cut out. */
+interface Drawn extends Omit<ReportTimeline, 'cuts'> {
+  readonly cuts: Cuts;
+}
+
+function drawnOf({ cuts = [], bars, spanMs, ...rest }: ReportTimeline): Drawn {
+  const before = (ms: number): number => cuts.reduce((sum, cut) => (ms >= cut.fromMs + cut.ms ? sum + cut.ms : sum), 0);
+  return {
+    ...rest,
+    cuts: cuts.map(({ fromMs, ms }) => [fromMs - before(fromMs), ms]),
+    spanMs: spanMs - before(spanMs),
+    ...(bars === undefined
+      ? {}
+      : { bars: bars.map((one) => ({ ...one, startMs: one.startMs - before(one.startMs) })) }),
+  };
+}
+
+export function timelineSection({ timeline: real, path, attempts }: Report): Markup | undefined {
+  if (real === undefined) return undefined;
+  const timeline = drawnOf(real);
+  const { lanes, bars, spanMs, series, cuts } = timeline;
   const heading =
     bars === undefined
       ? `${amount(attempts.total, 'attempt')} on ${amount(lanes.length, 'worker')}; the height is how many ran`
       : 'a bar is an attempt, a row is a slot of a worker';
   const { bucketMs } = series;
   const frame = (height: number, most: number): Frame => ({ bucketMs, spanMs, height, most: Math.max(most, 1e-9) });
-  const ticks = ticksOf(0, spanMs, ticksMax).map(
-    ({ ms, label }) =>
-      html`<span style="left:${round((100 * ms) / spanMs)}%">${ms > labelledShare * spanMs ? '' : label}</span>`,
+  const left = (ms: number): string => `left:${round((100 * ms) / spanMs)}%`;
+  const ticks = ticksOf(0, spanMs, ticksMax, cuts).map(
+    ({ ms, label }) => html`<span style="${left(ms)}">${ms > labelledShare * spanMs ? '' : label}</span>`,
   );
+  const gaps = cuts.map(([at, ms]) => html`<i style="${left(at)}">${showMs(ms)} idle</i>`);
   return html`<div class="bars-title"><h2>Timeline <small>${heading}</small></h2>
 <div id="zoom" hidden><button type="button" data-key="+" aria-label="zoom in">+</button><button type="button" data-key="-" aria-label="zoom out">−</button><button type="button" data-key="0">all</button></div></div>
 <div id="timeline" tabindex="0" role="group" aria-label="Timeline: arrow keys go from attempt to attempt, plus and minus zoom, 0 shows all">
-<div class="area"><div class="grid">${ticks}</div><div class="cursor" hidden></div></div>
+<div class="area"><div class="grid">${ticks}${gaps}</div><div class="cursor" hidden></div></div>
 ${bars === undefined ? busyRows(lanes, frame) : barRow(timeline, new Set(path?.steps.map(({ attempt }) => attempt)))}
 ${runningRow(timeline, frame)}
 ${waitingRow(timeline, frame)}
@@ -48,7 +67,7 @@ type FrameOf = (height: number, most: number) => Frame;
 /** The fewer there are, the higher. */
 const laneHeight = (lanes: number): number => (lanes <= 12 ? 20 : lanes <= 24 ? 16 : 12);
 
-function barRow({ lanes, bars = [], spanMs }: ReportTimeline, onPath: ReadonlySet<string>): Markup {
+function barRow({ lanes, bars = [], spanMs }: Drawn, onPath: ReadonlySet<string>): Markup {
   const height = laneHeight(lanes.length);
   const drawn = bars.map(({ attempt, lane, startMs, ms, tone }) => {
     const names = `bar ${tone}${ms > wideShare * spanMs ? ' wide' : ''}${onPath.has(attempt) ? ' path' : ''}`;
@@ -97,7 +116,7 @@ function strip(title: string, facts: string, height: number, content: readonly M
   return html`<div class="row"><div class="names text"><strong>${title}</strong><br>${facts}</div>${plot(height, content, `${title}: ${facts}`)}</div>`;
 }
 
-function runningRow({ series }: ReportTimeline, frameOf: FrameOf): Markup {
+function runningRow({ series }: Drawn, frameOf: FrameOf): Markup {
   const { running, slots } = series;
   const most = Math.max(...running, ...slots);
   // Room for the line of slots, which else would lie on the edge.
@@ -109,14 +128,14 @@ function runningRow({ series }: ReportTimeline, frameOf: FrameOf): Markup {
   ]);
 }
 
-function waitingRow({ series: { waiting } }: ReportTimeline, frameOf: FrameOf): Markup | undefined {
+function waitingRow({ series: { waiting } }: Drawn, frameOf: FrameOf): Markup | undefined {
   const most = Math.max(...waiting);
   if (most === 0) return undefined;
   const frame = frameOf(stripHeight, most * 1.06);
   return strip('yet to start', `at most ${showCount(most)}`, stripHeight, stack([['waiting', waiting]], frame));
 }
 
-function endedRow({ series, spanMs }: ReportTimeline, frameOf: FrameOf): Markup | undefined {
+function endedRow({ series, spanMs }: Drawn, frameOf: FrameOf): Markup | undefined {
   const each = Math.ceil(series.succeeded.length / endBars);
   const rows = (['succeeded', 'failed', 'cancelled'] as const).map((tone): [string, number[]] => [
     tone,
@@ -131,7 +150,7 @@ function endedRow({ series, spanMs }: ReportTimeline, frameOf: FrameOf): Markup 
   return strip('ended', facts, stripHeight, stack(rows, frame));
 }
 
-function legend({ bars, lanes, series }: ReportTimeline, hasPath: boolean): Markup {
+function legend({ bars, lanes, series }: Drawn, hasPath: boolean): Markup {
   const tones = barTones.filter((tone) =>
     bars === undefined ? lanes.some(({ busy }) => busy?.[tone] !== undefined) : bars.some((one) => one.tone === tone),
   );
@@ -144,11 +163,12 @@ const round = (value: number): number => Math.round(value * 100) / 100;
 /** What the script needs, all of it fit to be shown. */
 export function pageData({ timeline, tasks }: Report): PageData | undefined {
   if (timeline === undefined) return undefined;
-  const { spanMs, beginAt, lanes, bars = [], series } = timeline;
+  const { spanMs, cuts, beginAt, lanes, bars = [], series } = drawnOf(timeline);
   const { bucketMs, running, slots, waiting, succeeded, failed, cancelled } = series;
   const drawn = new Set(bars.map(({ attempt }) => taskOf(attempt)));
   return {
     spanMs,
+    cuts,
     beginMs: Date.parse(beginAt),
     bars: bars.map(({ attempt, lane, startMs, ms, tone, end }) => [attempt, lane, startMs, ms, end ?? tone]),
     tasks: Object.fromEntries(

@@ -19,13 +19,15 @@ export function timelineOf(tally: AttemptTally, presence: Presence, pending: num
   if (buckets === undefined) return undefined;
   const { originMs } = buckets;
   // What took no time that can be measured is drawn all the same.
-  const spanMs = Math.max(1, buckets.spanMs);
+  const spanMs = Math.max(1, buckets.lastMs - originMs);
+  const cuts = buckets.cuts.map(({ fromMs, toMs }) => ({ fromMs: fromMs - originMs, ms: toMs - fromMs }));
   const drawn =
     (all === undefined ? undefined : barsOf(all, originMs, tally, presence)) ?? busyLanes(tally, buckets, presence);
   return {
     beginAt: new Date(originMs).toISOString(),
     endAt: new Date(originMs + spanMs).toISOString(),
     spanMs,
+    ...(cuts.length === 0 ? {} : { cuts }),
     ...drawn,
     series: seriesOf(buckets, pending),
   };

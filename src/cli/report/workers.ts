@@ -3,6 +3,7 @@ import { pageRowsMax, reportLimits } from '../../model/limits.ts';
 import type { Report, ReportWorker } from '../../protocol/report.ts';
 import type { WorkerView } from '../../protocol/views.ts';
 import type { Client } from '../../sdk/client.ts';
+import { withoutCuts } from './idle.ts';
 import type { AttemptTally, WorkerSum } from './tally.ts';
 import { rows } from './tally.ts';
 
@@ -30,7 +31,7 @@ export async function presenceOf(
 ): Promise<Presence> {
   const known = new Map<string, Known>();
   if (buckets === undefined) return { slotMs: 0, known };
-  const [beginMs, endMs] = [buckets.originMs, buckets.originMs + buckets.spanMs];
+  const { originMs: beginMs, lastMs: endMs, cuts } = buckets;
   let slotMs = 0;
   for await (const view of source.eachWorker({ all: true, limit: pageRowsMax, fields })) {
     const sum = workers.get(view.id);
@@ -39,7 +40,7 @@ export async function presenceOf(
     const toMs = view.state === 'gone' ? Math.min(endMs, sum?.lastMs ?? endMs) : endMs;
     if (toMs <= fromMs && sum === undefined) continue;
     if (toMs > fromMs) buckets.addSpan(rows.slots, fromMs, toMs, view.slots);
-    const own = Math.max(0, toMs - fromMs) * view.slots;
+    const own = Math.max(0, withoutCuts(toMs, cuts) - withoutCuts(fromMs, cuts)) * view.slots;
     slotMs += own;
     if (sum !== undefined) known.set(view.id, { view, slotMs: own });
   }
