@@ -48,7 +48,7 @@ export function defineServerCommands(program: Command, given: Given, perform: Pe
   defineToken(program, given, perform);
 }
 
-function defineSubmit(program: Command, { env, sources }: Given, perform: Perform): void {
+function defineSubmit(program: Command, { env, sources, commandLine }: Given, perform: Perform): void {
   const command = program
     .command('submit')
     .summary('hand tasks to a running server and go')
@@ -60,7 +60,7 @@ function defineSubmit(program: Command, { env, sources }: Given, perform: Perfor
     .addHelpText('after', submitHelp)
     .action((words: string[], given: Omit<SubmitOptions, 'sources'>) =>
       perform(async (context) => {
-        const options = { ...given, sources };
+        const options = { ...given, sources, commandLine };
         return isFlow(words, options)
           ? (await import('./commands/submit-flow.ts')).submitDefinition(context, words, options)
           : (await import('./commands/submit.ts')).submitTasks(context, words, options);

@@ -24,6 +24,8 @@ export const commandBytesMax = 1024 * 1024;
 /** The environment that a workflow brings along. */
 export const environmentBytesMax = 1024 * 1024;
 export const nameBytesMax = 200;
+/** Of the command line by which a workflow was submitted, as much as one reads. */
+export const commandLineCharactersMax = 2_000;
 export const shardBytesMax = 200;
 export const workflowTasksMax = 50_000_000;
 export const attemptsPerTaskMax = 1_000;

@@ -62,12 +62,12 @@ export type WorkflowView = Static<typeof WorkflowView>;
 
 const { cwd, shell, args, attributes, maxAttempts, timeoutMs, terminationMs, failFast, onLost } =
   WorkflowSpec.properties;
-const { resources, outputDir, stdin, like } = WorkflowSpec.properties;
+const { resources, outputDir, stdin, like, commandLine } = WorkflowSpec.properties;
 
 /** How the tasks of a workflow are run. Of the submitter's variables there is only how many: they may be secrets. */
 export const WorkflowSurroundings = Type.Object({
   ...{ cwd, shell, args, attributes, maxAttempts, timeoutMs, terminationMs, failFast, onLost },
-  ...{ resources, outputDir, stdin, like },
+  ...{ resources, outputDir, stdin, like, commandLine },
   variables: count,
 });
 export type WorkflowSurroundings = Static<typeof WorkflowSurroundings>;

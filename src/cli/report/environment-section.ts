@@ -41,6 +41,7 @@ function tasksFacts({ surroundings }: Report): Markup {
             .join(' '),
         );
   return facts([
+    ['submitted by', code(surroundings.commandLine)],
     ['directory', code(cwd)],
     ['shell', code(shell)],
     ['arguments', pairs(args)],

@@ -22,7 +22,7 @@ export function idleCuts(busy: readonly number[], originMs: number, widthMs: num
   let from = 0;
   for (let at = 0; at <= busy.length; at++) {
     if (at < busy.length && busy[at] === 0) continue;
-    if (at - from >= cutShareMin * busy.length) {
+    if (at > from && at - from >= cutShareMin * busy.length) {
       cuts.push({ fromMs: originMs + from * widthMs, toMs: originMs + at * widthMs });
       idle += at - from;
     }

@@ -7,7 +7,7 @@
  * 3. What has not ended counts as running until now.
  */
 import { reportLimits } from '../../model/limits.ts';
-import type { BarTone } from '../../protocol/report.ts';
+import { type BarTone, barTones } from '../../protocol/report.ts';
 import type { AttemptView } from '../../protocol/views.ts';
 import { endOf } from './ends.ts';
 import { type Cut, idleCuts } from './idle.ts';
@@ -173,7 +173,11 @@ export class AttemptTally {
   /** What could be left out of the timeline. */
   get idle(): readonly Cut[] {
     const buckets = this.#buckets;
-    return buckets === undefined ? [] : idleCuts(buckets.sums(rows.running), buckets.originMs, buckets.widthMs);
+    if (buckets === undefined) return [];
+    // What took no time that can be measured was there all the same.
+    const all = [rows.running, ...barTones.map(rows.ended)].map((row) => buckets.sums(row));
+    const busy = Array.from({ length: buckets.count }, (_, at) => all.reduce((sum, row) => sum + (row[at] ?? 0), 0));
+    return idleCuts(busy, buckets.originMs, buckets.widthMs);
   }
 
   /** All that were started; undefined if there are more than are drawn. */
