@@ -131,6 +131,8 @@ export const ReportPath = Type.Object({
   }),
   /** Steps before the first of these. */
   left: Type.Optional(count),
+  /** All steps together: how long each waited behind the one before, or the first behind the begin, and how long they ran. */
+  waitedMs: amount,
   ms: amount,
 });
 export type ReportPath = Static<typeof ReportPath>;

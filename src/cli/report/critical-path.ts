@@ -12,7 +12,11 @@ import type { Started } from './tally.ts';
 type Last = ReadonlyMap<number, Started>;
 
 /** Absent where nothing waits for anything. */
-export function criticalPath(attempts: readonly Started[], edges: readonly EdgeSpec[]): ReportPath | undefined {
+export function criticalPath(
+  attempts: readonly Started[],
+  edges: readonly EdgeSpec[],
+  beginMs: number,
+): ReportPath | undefined {
   if (edges.length === 0 || attempts.length === 0) return undefined;
   const last = lastAttempts(attempts);
   const parentsOf = parentsByChild(edges);
@@ -26,7 +30,7 @@ export function criticalPath(attempts: readonly Started[], edges: readonly EdgeS
     if (before === undefined) break;
     at = before;
   }
-  return chain.length < 2 ? undefined : pathOf(chain);
+  return chain.length < 2 ? undefined : pathOf(chain, beginMs);
 }
 
 function lastAttempts(attempts: readonly Started[]): Last {
@@ -76,13 +80,15 @@ function latestParent(
   return latest;
 }
 
-function pathOf(chain: readonly Started[]): ReportPath {
+function pathOf(chain: readonly Started[], beginMs: number): ReportPath {
   const steps = chain.map(({ attempt, startMs, endMs: end }, at) => {
-    const before = chain[at - 1];
-    return { attempt, waitedMs: before === undefined ? 0 : Math.max(0, startMs - before.endMs), ms: end - startMs };
+    const waitedMs = Math.max(0, startMs - (chain[at - 1]?.endMs ?? beginMs));
+    return { attempt, waitedMs, ms: end - startMs };
   });
   const told = steps.slice(-reportLimits.pathMax);
   const left = steps.length - told.length;
-  const ms = (chain.at(-1)?.endMs ?? 0) - (chain[0]?.startMs ?? 0);
-  return { steps: told, ...(left === 0 ? {} : { left }), ms };
+  const [waitedMs, ms] = [sumOf(steps.map((step) => step.waitedMs)), sumOf(steps.map((step) => step.ms))];
+  return { steps: told, ...(left === 0 ? {} : { left }), waitedMs, ms };
 }
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);

@@ -130,7 +130,7 @@ async function pathOf(
     if (edges.length === reportLimits.pathEdgesMax) return undefined;
     edges.push(edge);
   }
-  return criticalPath(tally.all, edges);
+  return criticalPath(tally.all, edges, tally.buckets?.originMs ?? 0);
 }
 
 /** Their commands may be long, and stand here as an example. */

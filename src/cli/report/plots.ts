@@ -65,6 +65,26 @@ export function stack(rows: readonly (readonly [name: string, values: readonly n
   return drawn;
 }
 
+/** The same as bars of their own, for counts: two that are next to each other can be told apart. */
+export function stackedBars(
+  rows: readonly (readonly [name: string, values: readonly number[]])[],
+  frame: Frame,
+): Markup[] {
+  const { bucketMs, spanMs, height } = frame;
+  const above = new Map<number, number>();
+  return rows.flatMap(([name, values]) =>
+    values.flatMap((value, at) => {
+      if (value === 0) return [];
+      const from = above.get(at) ?? 0;
+      above.set(at, from + value);
+      const top = pixels(from + value, frame);
+      const bottom = from === 0 ? height : pixels(from, frame);
+      const ms = Math.min(bucketMs, spanMs - at * bucketMs);
+      return [bar(at * bucketMs, ms, spanMs, top, Math.round((bottom - top) * 10) / 10, `bin ${name}`)];
+    }),
+  );
+}
+
 export function bar(startMs: number, ms: number, spanMs: number, y: number, height: number, name: string): Markup {
   const [x, end] = [units(startMs, spanMs), units(startMs + ms, spanMs)];
   return html`<rect class="${name}" x="${x}" y="${y}" width="${Math.max(1, end - x)}" height="${height}"/>`;

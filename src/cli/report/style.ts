@@ -31,7 +31,7 @@ header { display: flex; align-items: center; gap: 12px; flex-wrap: wrap; }
 .state { border-radius: 99px; padding: 2px 11px; font-weight: 600; font-size: 13px; border: 1px solid currentColor; }
 .state.good { color: var(--good); } .state.bad { color: var(--bad); } .state.live { color: var(--live); } .state.off { color: var(--soft); }
 .banner { border-left: 3px solid var(--live); background: var(--panel); padding: 8px 12px; margin: 12px 0 0; border-radius: 0 6px 6px 0; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 10px; margin: 16px 0 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(132px, 1fr)); gap: 10px; margin: 16px 0 0; }
 .tile { background: var(--panel); border-radius: 8px; padding: 10px 14px; min-width: 0; }
 .tile.double { grid-column: span 2; }
 .tile b { display: block; font-size: 20px; font-weight: 620; line-height: 1.25; font-variant-numeric: tabular-nums; }
@@ -74,6 +74,7 @@ button:hover { border-color: var(--soft); }
 .bar.wide { stroke: var(--ground); }
 .bar.path { stroke: var(--ink); stroke-width: 2px; }
 .bar.chosen { stroke: var(--ink); stroke-width: 2px; }
+.bin { stroke: var(--ground); stroke-width: 1px; vector-effect: non-scaling-stroke; }
 .slots-line { fill: none; stroke: var(--slots); stroke-width: 1.5px; stroke-dasharray: 5 4; vector-effect: non-scaling-stroke; }
 #tip { position: fixed; z-index: 2; max-width: min(560px, 90vw); background: var(--ground); border: 1px solid var(--line); border-radius: 8px; box-shadow: 0 4px 18px #0003; padding: 8px 12px; font-size: 12.5px; pointer-events: none; }
 #tip .head { font-weight: 650; } #tip .fact { color: var(--soft); font-variant-numeric: tabular-nums; }
@@ -83,8 +84,8 @@ button:hover { border-color: var(--soft); }
 .panel { background: var(--panel); border-radius: 8px; padding: 12px 16px; min-width: 0; }
 .panel svg { display: block; width: 100%; }
 .ends { display: flex; justify-content: space-between; color: var(--soft); font-size: 11px; margin: 3px 0 8px; font-variant-numeric: tabular-nums; }
-.quantiles { display: flex; gap: 4px 14px; flex-wrap: wrap; margin: 0; }
-.quantiles div { min-width: 42px; } .quantiles dt { color: var(--soft); font-size: 11px; } .quantiles dd { margin: 0; font-variant-numeric: tabular-nums; font-weight: 600; }
+.quantiles { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 5px 10px; margin: 0; }
+.quantiles dt { color: var(--soft); font-size: 11px; } .quantiles dd { margin: 0; font-variant-numeric: tabular-nums; font-weight: 600; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 th { text-align: left; color: var(--soft); font-weight: 500; font-size: 12px; padding: 4px 14px 5px 0; border-bottom: 1px solid var(--line); white-space: nowrap; vertical-align: bottom; }

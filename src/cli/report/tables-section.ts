@@ -20,16 +20,15 @@ const brief = (task: ReportTask | undefined): ReportTask | undefined =>
     ? task
     : { ...task, command: `${task.command.slice(0, commandShown).toWellFormed()}…` };
 
-export function pathSection({ path, tasks, timeline }: Report): Markup | undefined {
+export function pathSection({ path, tasks }: Report): Markup | undefined {
   if (path === undefined) return undefined;
-  const { steps, left, ms } = path;
-  const share = timeline === undefined ? '' : `, ${Math.round((100 * ms) / timeline.spanMs)} % of all time`;
+  const { steps, left, ms, waitedMs: all } = path;
   const rows = steps.map(
     ({ attempt, waitedMs, ms: took }) =>
       html`<tr><td class="t">${taskOf(attempt)}</td>${taskCell(brief(tasks[taskOf(attempt)]))}<td class="n">${showDuration(waitedMs)}</td><td class="n">${showDuration(took)}</td></tr>`,
   );
   const before = left === undefined ? '' : `, the last ${steps.length}`;
-  return html`<h2>Critical path <small>${amount(steps.length + (left ?? 0), 'task')}${before}: each the last that the next one waited for; ${showDuration(ms)}${share}</small></h2>
+  return html`<h2>Critical path <small>${amount(steps.length + (left ?? 0), 'task')}${before}: each the last that the next one waited for; they ran for ${showDuration(ms)} and waited for ${showDuration(all)}</small></h2>
 ${table(
   [
     ['task', ''],

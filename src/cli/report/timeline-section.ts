@@ -4,7 +4,7 @@ import { barTones, type Report, type ReportLane, type ReportTimeline } from '../
 import { amount } from '../display/text.ts';
 import { type Cuts, type PageData, showMs, ticksOf } from './browser.ts';
 import { html, type Markup, shown } from './html.ts';
-import { bar, coarser, type Frame, line, plot, stack } from './plots.ts';
+import { bar, coarser, type Frame, line, plot, stack, stackedBars } from './plots.ts';
 import { taskOf } from './tally.ts';
 
 const stripHeight = 56;
@@ -147,7 +147,7 @@ function endedRow({ series, spanMs }: Drawn, frameOf: FrameOf): Markup | undefin
   const bucketMs = each * series.bucketMs;
   const frame = { ...frameOf(stripHeight, most * 1.06), bucketMs };
   const facts = `at most ${showCount(most)} in ${showMs(Math.min(bucketMs, spanMs))}`;
-  return strip('ended', facts, stripHeight, stack(rows, frame));
+  return strip('ended', facts, stripHeight, stackedBars(rows, frame));
 }
 
 function legend({ bars, lanes, series }: Drawn, hasPath: boolean): Markup {
