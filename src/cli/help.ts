@@ -9,6 +9,7 @@ Start here:
   drover ls                                what there is: w1, w2, …
   drover logs w2.7                         what task 7 of w2 wrote
   drover failures                          what failed, by cause, and how to try it again
+  drover report                            a page about the newest run, to look at and to send
   drover resume                            go on after Ctrl-C, a crash or failures
   drover server --detach; drover worker    a controller that stays up: see submit, wait, retry, workers
 

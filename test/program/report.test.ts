@@ -1,5 +1,5 @@
 /** The report as a person sees it: by the real program, in a real browser, with the network watched. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -54,21 +54,29 @@ describe('the report of the quickstart', () => {
     expect(await textOf(page, '#tip')).toMatch(/^\+.+\n[\d.]+ running\n[\d.]+ slots/);
 
     const shown = 'document.querySelector("svg[data-height]").getAttribute("viewBox").split(" ")[2]';
-    const whole = Number(await page.evaluate(shown));
+    const all = Number(await page.evaluate(shown));
     await page.evaluate('document.getElementById("timeline").focus()');
     await page.press('ArrowRight');
     const first = await textOf(page, '#tip .head');
     await page.press('ArrowRight');
     expect(await textOf(page, '#tip .head')).not.toBe(first);
     await page.press('+');
-    expect(Number(await page.evaluate(shown))).toBeCloseTo(whole / 2);
+    expect(Number(await page.evaluate(shown))).toBeCloseTo(all / 2);
     await page.press('0');
-    expect(Number(await page.evaluate(shown))).toBe(whole);
+    expect(Number(await page.evaluate(shown))).toBe(all);
     await page.evaluate('document.querySelector("#zoom button").click()');
-    expect(Number(await page.evaluate(shown))).toBeCloseTo(whole / 2);
+    expect(Number(await page.evaluate(shown))).toBeCloseTo(all / 2);
     await page.press('Escape');
     expect(await page.evaluate('document.getElementById("tip").hidden')).toBe(true);
     await mustBeHarmless(page, 'report-w1.html');
+
+    // What watches it does see what is wrong.
+    const whole = readFileSync(join(here.path, 'report-w1.html'), 'utf8');
+    const harm = '<img src="http://127.0.0.1:9/x"><script>document.title = 1</script></main>';
+    writeFileSync(join(here.path, 'harmful.html'), whole.replace('</main>', harm));
+    const harmful = await opened('harmful.html');
+    expect(harmful.complaints.join()).toMatch(/Loading the image .*violates[\s\S]*Executing inline script violates/);
+    expect(await harmful.evaluate('document.title')).toBe('w1 done');
 
     const dark = await opened('report-w1.html', { scheme: 'dark', hasScript: false });
     await mustBeHarmless(dark, 'report-w1.html');

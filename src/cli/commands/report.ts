@@ -56,12 +56,14 @@ async function newest(client: Client): Promise<string> {
 const jsonMark = `{"kind":"${reportKind}"`;
 /** A mark is within the first so many bytes. */
 const headBytesMax = 1_024;
+const unreadable = '\0';
 
 /** What is replaced is a report, or nothing. */
 async function mustBeReport(env: CliEnv, output: string): Promise<void> {
   const path = resolve(env.cwd, output);
   const kind = env.kindOf(path);
-  if (kind === 'missing') return;
+  // A device or a pipe has nothing to lose, and reading one may take for ever.
+  if (kind === 'missing' || path.startsWith('/dev/')) return;
   if (kind === 'directory') {
     throw new DroverError('bad-input', `${output} is a directory`, { hint: 'name a file with -o' });
   }
@@ -72,11 +74,14 @@ async function mustBeReport(env: CliEnv, output: string): Promise<void> {
   });
 }
 
+/** What can't be read is no report. */
 async function headOf(env: CliEnv, path: string): Promise<string> {
-  for await (const bytes of env.readFile(path)) {
-    return new TextDecoder().decode(bytes.subarray(0, headBytesMax));
+  try {
+    for await (const bytes of env.readFile(path)) return new TextDecoder().decode(bytes.subarray(0, headBytesMax));
+    return '';
+  } catch {
+    return unreadable;
   }
-  return '';
 }
 
 /** The desktop's way first; a browser that stays is not waited for. */

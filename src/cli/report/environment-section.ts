@@ -1,5 +1,5 @@
 /** Where and how it ran, and with which versions. Never the value of a variable: it may be a secret. */
-import { printDurationMs, showBytes, showCount } from '../../model/units.ts';
+import { printBytes, printDurationMs, showBytes, showCount } from '../../model/units.ts';
 import type { Report } from '../../protocol/report.ts';
 import { taskVariableNames } from '../../protocol/task-environment.ts';
 import { amount } from '../display/text.ts';
@@ -46,6 +46,7 @@ function tasksFacts({ surroundings }: Report): Markup {
     ['shell', code(shell)],
     ['arguments', pairs(args)],
     ['attributes', pairs(attributes)],
+    ['each asks for', code(requestOf(surroundings.resources))],
     ['attempts', `at most ${showCount(maxAttempts)} of a task`],
     ['timeout', timeoutMs === undefined ? undefined : printDurationMs(timeoutMs)],
     ['from TERM to KILL', printDurationMs(terminationMs)],
@@ -59,6 +60,19 @@ function tasksFacts({ surroundings }: Report): Markup {
       html`${amount(surroundings.variables, 'variable')} of the submitter, whose values are not in this report; set by Drover: <code>${taskVariableNames.join(' ')}</code>`,
     ],
   ]);
+}
+
+/** As the options of `drover run` have it. */
+function requestOf(resources: Report['surroundings']['resources']): string | undefined {
+  const { cpus, memoryBytes, gpus, runtimeMs, queue } = resources ?? {};
+  const options = [
+    ...(cpus === undefined ? [] : [`--cpus ${cpus}`]),
+    ...(memoryBytes === undefined ? [] : [`--memory ${printBytes(memoryBytes)}`]),
+    ...(gpus === undefined ? [] : [`--gpus ${gpus}`]),
+    ...(runtimeMs === undefined ? [] : [`--walltime ${printDurationMs(runtimeMs)}`]),
+    ...(queue === undefined ? [] : [`--queue ${queue}`]),
+  ];
+  return options.length === 0 ? undefined : options.join(' ');
 }
 
 function versionFacts({ machine, versions, madeAt }: Report): Markup {

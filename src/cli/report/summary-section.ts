@@ -61,24 +61,29 @@ const tile = (value: string, about: string): Markup =>
 
 function tilesOf(report: Report): (Markup | undefined)[] {
   const { workflow, attempts, statistics } = report;
-  const { share, busyMs, cpuMs, peakBytes, total, retries } = attempts;
+  const { share, busyMs, cpuMs, peakBytes, total } = attempts;
   return [
     tasksTile(report),
-    tile(showDuration(workflow.durationMs), workflow.run > 1 ? 'the last run took' : 'it took'),
-    tile(
-      showCount(total),
-      total === 1
-        ? 'attempt'
-        : retries === 0
-          ? 'attempts, no retries'
-          : `attempts, ${showCount(retries)} of them retries`,
-    ),
+    tile(showDuration(workflow.durationMs), tookText(report)),
+    tile(showCount(total), attemptsText(report)),
     share === undefined ? undefined : tile(`${Math.round(share * 100)} %`, 'of the slots were busy'),
     total === 0 ? undefined : tile(showDuration(cpuMs), `CPU time, in ${showDuration(busyMs)} of running`),
     peakBytes === undefined
       ? undefined
       : tile(showBytes(peakBytes), `most memory; median ${showBytes(statistics.peakBytes?.p50 ?? peakBytes)}`),
   ];
+}
+
+function tookText({ isLive, workflow: { run, startedAt } }: Report): string {
+  if (startedAt === undefined) return 'it has not begun';
+  if (isLive) return run > 1 ? 'so far, the last run' : 'so far';
+  return run > 1 ? 'the last run took' : 'it took';
+}
+
+function attemptsText({ attempts: { total, retries } }: Report): string {
+  if (total === 0) return 'attempts: nothing was started';
+  if (retries === 0) return total === 1 ? 'attempt' : 'attempts, no retries';
+  return `attempts, ${showCount(retries)} of them ${retries === 1 ? 'a retry' : 'retries'}`;
 }
 
 const shares = [

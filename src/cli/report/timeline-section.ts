@@ -64,21 +64,28 @@ ${legend(timeline, path !== undefined)}`;
 
 type FrameOf = (height: number, most: number) => Frame;
 
+/** Between the rows of two workers. */
+const groupGap = 6;
 /** The fewer there are, the higher. */
 const laneHeight = (lanes: number): number => (lanes <= 12 ? 20 : lanes <= 24 ? 16 : 12);
 
 function barRow({ lanes, bars = [], spanMs }: Drawn, onPath: ReadonlySet<string>): Markup {
   const height = laneHeight(lanes.length);
+  const groups = groupsOf(lanes);
+  const tops = groups
+    .flatMap(({ count }, group) => new Array<number>(count).fill(group))
+    .map((group, lane) => lane * height + group * groupGap);
   const drawn = bars.map(({ attempt, lane, startMs, ms, tone }) => {
     const names = `bar ${tone}${ms > wideShare * spanMs ? ' wide' : ''}${onPath.has(attempt) ? ' path' : ''}`;
-    return bar(startMs, ms, spanMs, lane * height + 2, height - 4, names);
+    return bar(startMs, ms, spanMs, (tops[lane] ?? 0) + 2, height - 4, names);
   });
-  const groups = groupsOf(lanes).map(
-    ({ label, count }) =>
-      html`<div style="height:${count * height}px" title="${label}"><span><bdi>${label}</bdi></span></div>`,
+  const labels = groups.map(
+    ({ label, count }, at) =>
+      html`<div style="height:${count * height + (at === 0 ? 0 : groupGap)}px" title="${label}"><span><bdi>${label}</bdi></span></div>`,
   );
+  const all = lanes.length * height + (groups.length - 1) * groupGap;
   const label = `${showCount(bars.length)} attempts in ${showCount(lanes.length)} rows`;
-  return html`<div class="row"><div class="names">${groups}</div>${plot(lanes.length * height, drawn, label)}</div>`;
+  return html`<div class="row"><div class="names">${labels}</div>${plot(all, drawn, label)}</div>`;
 }
 
 /** Neighbouring lanes of the same worker. */
