@@ -117,11 +117,12 @@ class Execution {
     const stop = (urgency: Urgency) => this.stop(latest, urgency);
     this.interrupts.onRise = stop;
     if (this.interrupts.urgency !== 'none') stop(this.interrupts.urgency);
-    const watching = watch(this.client, first, (view) => {
+    const look = (view: WorkflowView): void => {
       latest = view;
       this.reporter.show(view);
       this.notifier.look(view);
-    });
+    };
+    const watching = watch(this.client, first, look, this.reporter.paceMs);
     try {
       await Promise.race([watching, this.interrupts.forced]);
     } catch (error) {

@@ -67,10 +67,11 @@ async function waitForOne(
   const notifier = new LocalNotifier(env, options);
   let end: WorkflowView;
   try {
-    end = await watch(client, first, (view) => {
+    const look = (view: WorkflowView): void => {
       reporter.show(view);
       notifier.look(view);
-    });
+    };
+    end = await watch(client, first, look, reporter.paceMs);
   } finally {
     reporter.end();
   }
