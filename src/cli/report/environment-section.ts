@@ -33,7 +33,7 @@ function tasksFacts({ surroundings }: Report): Markup {
     stdin,
   } = surroundings;
   const pairs = (values: Readonly<Record<string, string>> | undefined): Markup | undefined =>
-    values === undefined
+    values === undefined || Object.keys(values).length === 0
       ? undefined
       : code(
           Object.entries(values)

@@ -7,6 +7,9 @@ import { html, type Markup, shown, shownLines } from './html.ts';
 
 const hostsShown = 4;
 
+/** As many as leave room for what comes behind; the others can be unfolded. */
+const groupsShown = 4;
+
 export function failuresSection({ failures }: Report): Markup | undefined {
   const { groups, more } = failures;
   if (groups.length === 0) return undefined;
@@ -14,8 +17,15 @@ export function failuresSection({ failures }: Report): Markup | undefined {
     more === undefined
       ? undefined
       : html`<p class="note">and ${amount(more.groups, 'more group')}, of ${amount(more.tasks, 'task')}</p>`;
-  return html`<h2>Failures <small>grouped by cause and by what was written last</small></h2>${groups.map(groupOf)}${left}`;
+  const folded = groups.slice(groupsShown);
+  const rest =
+    folded.length === 0
+      ? undefined
+      : html`<details><summary>${amount(folded.length, 'more group')}, of ${amount(tasksIn(folded), 'task')}</summary>${folded.map(groupOf)}</details>`;
+  return html`<h2>Failures <small>grouped by cause and by what was written last</small></h2>${groups.slice(0, groupsShown).map(groupOf)}${rest}${left}`;
 }
+
+const tasksIn = (groups: readonly FailureGroup[]): number => groups.reduce((sum, { count }) => sum + count, 0);
 
 function groupOf({ count, title, fingerprint, examples, hosts, lastLines, rerun }: FailureGroup): Markup {
   const [example, ...others] = examples;
@@ -28,7 +38,7 @@ function groupOf({ count, title, fingerprint, examples, hosts, lastLines, rerun 
   return html`<article class="failure"><h3>${amount(count, 'task')}: ${shown(title)}${mark}${places}</h3>
 ${example === undefined ? undefined : html`<p>such as ${example.id}${also} <code class="long">${shown(example.command ?? barrierText)}</code></p>`}
 ${lastLines === undefined ? undefined : html`<pre>${shownLines(lastLines)}</pre>`}
-<p>try them again: <code>${shown(rerun)}</code></p></article>`;
+<p>try ${count === 1 ? 'it' : 'them'} again: <code>${shown(rerun)}</code></p></article>`;
 }
 
 function hostsText(hosts: FailureGroup['hosts']): string {

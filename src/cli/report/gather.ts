@@ -45,6 +45,7 @@ export async function gatherReport(source: ReportSource, id: string, { now, vers
   const workflow = await source.workflow(id);
   const tally = await tallied(source, id, now);
   const presence = await presenceOf(source, tally, now);
+  const timeline = timelineOf(tally, presence, workflow.counts.pending);
   const { isPartial, groups = [], eta, rates: _, states, ...sum } = await statisticsOf(source, id);
   const { version: controller, apiVersion, versions, machine } = await source.server();
   const path = await pathOf(source, workflow, tally);
@@ -52,12 +53,11 @@ export async function gatherReport(source: ReportSource, id: string, { now, vers
   const slowest = await slowestOf(source, tally);
   const retried = tally.retried.map(([task, attempts]) => ({ task, attempts }));
   const named = [
-    ...(tally.all ?? []).map(({ attempt }) => taskOf(attempt)),
+    ...(timeline?.bars ?? []).map(({ attempt }) => taskOf(attempt)),
     ...slowest.map(({ attempt }) => taskOf(attempt)),
     ...(path?.steps ?? []).map(({ attempt }) => taskOf(attempt)),
     ...retried.map(({ task }) => task),
   ];
-  const timeline = timelineOf(tally, presence, pendingOf(workflow));
   return {
     ...{ kind: reportKind, schema: reportSchema, madeAt: new Date(now).toISOString() },
     isLive: !isEndedWorkflow(workflow.state),
@@ -103,9 +103,6 @@ function limited(groups: readonly StatisticsGroup[]): Pick<Report, 'templates' |
   const left = groups.length - reportLimits.templatesMax;
   return { templates: groups.slice(0, reportLimits.templatesMax), ...(left > 0 ? { templatesLeft: left } : {}) };
 }
-
-/** What will never start is not waiting. */
-const pendingOf = ({ state, counts }: WorkflowView): number => (isEndedWorkflow(state) ? 0 : counts.pending);
 
 function attemptsOf(tally: AttemptTally, presence: Presence): Report['attempts'] {
   const { total, retries, ends, busyMs, cpuMs, peakBytes } = tally;

@@ -104,6 +104,7 @@ td .command { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-c
 .long { display: block; max-height: 4.6em; overflow: auto; overflow-wrap: anywhere; }
 .facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 3px 16px; margin: 0; }
 .facts dt { color: var(--soft); } .facts dd { margin: 0; overflow-wrap: anywhere; }
+summary { cursor: pointer; color: var(--soft); padding: 2px 0 6px; }
 footer { color: var(--soft); font-size: 12px; margin-top: 34px; border-top: 1px solid var(--line); padding-top: 10px; }
 @media (max-width: 640px) { #page { padding: 14px; } .row { grid-template-columns: 84px minmax(0, 1fr); padding-right: 6px; } .area { left: 84px; right: 6px; } .tile.double { grid-column: auto; } }
 @media print { #zoom { display: none; } .failure, .panel, tr { break-inside: avoid; } }

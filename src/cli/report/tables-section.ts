@@ -20,24 +20,26 @@ const brief = (task: ReportTask | undefined): ReportTask | undefined =>
     ? task
     : { ...task, command: `${task.command.slice(0, commandShown).toWellFormed()}…` };
 
+/** A longer one is folded. */
+const stepsShown = 12;
+
 export function pathSection({ path, tasks }: Report): Markup | undefined {
   if (path === undefined) return undefined;
-  const { steps, left, ms, waitedMs: all } = path;
+  const { steps, left, ms, waitedMs: waitedInAll } = path;
   const rows = steps.map(
     ({ attempt, waitedMs, ms: took }) =>
       html`<tr><td class="t">${taskOf(attempt)}</td>${taskCell(brief(tasks[taskOf(attempt)]))}<td class="n">${showDuration(waitedMs)}</td><td class="n">${showDuration(took)}</td></tr>`,
   );
-  const before = left === undefined ? '' : `, the last ${steps.length}`;
-  return html`<h2>Critical path <small>${amount(steps.length + (left ?? 0), 'task')}${before}: each the last that the next one waited for; they ran for ${showDuration(ms)} and waited for ${showDuration(all)}</small></h2>
-${table(
-  [
+  const titles = [
     ['task', ''],
     ['command', ''],
     ['waited', 'n'],
     ['ran', 'n'],
-  ],
-  rows,
-)}`;
+  ] as const;
+  const whole = table(titles, rows);
+  const folded = html`<details><summary>${left === undefined ? 'all steps' : `the last ${steps.length} steps`}</summary>${whole}</details>`;
+  return html`<h2>Critical path <small>${amount(steps.length + (left ?? 0), 'task')}: each the last that the next one waited for; they ran for ${showDuration(ms)} and waited for ${showDuration(waitedInAll)}</small></h2>
+${steps.length > stepsShown ? folded : whole}`;
 }
 
 export function slowestSection({ slowest, tasks }: Report): Markup | undefined {

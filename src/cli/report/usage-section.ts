@@ -8,12 +8,16 @@ export function timesSection({ statistics }: Report): Markup | undefined {
   const { waitingMs, runningMs, peakBytes } = statistics;
   const panels = [
     panel('Running', 'from start to end', runningMs, showDuration),
-    panel('Waiting', 'from queued to start', waitingMs, showDuration),
+    panel('Waiting', `from queued to start${knownOf(waitingMs, runningMs)}`, waitingMs, showDuration),
     panel('Memory', 'the most that an attempt had', peakBytes, showBytes),
   ].filter((one) => one !== undefined);
   if (panels.length === 0) return undefined;
   return html`<h2>Times and memory <small>of attempts that ran to their end</small></h2><div class="panels">${panels}</div>`;
 }
+
+/** How long a task waited that had to wait for others is not known after a restart. */
+const knownOf = (values: Distribution | undefined, all: Distribution | undefined): string =>
+  values === undefined || all === undefined || values.count >= all.count ? '' : `, known of ${showCount(values.count)}`;
 
 const plotWidth = 300;
 const plotHeight = 64;
