@@ -3,7 +3,7 @@
  * short script, known by its digest, adds zoom and hover.
  */
 import { type Report, reportSchema } from '../../protocol/report.ts';
-import { browserScript } from './browser.ts';
+import { browserScript } from './browser/script.ts';
 import { environmentSection } from './environment-section.ts';
 import { failuresSection } from './failures-section.ts';
 import { embeddedJson, html, Markup, shown } from './html.ts';

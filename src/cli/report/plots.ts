@@ -1,5 +1,5 @@
 /** Drawings of values over time. Their width is that of all time, in `plotUnits`, and is stretched to that of the page. */
-import { plotUnits } from './browser.ts';
+import { plotUnits } from './browser/axis.ts';
 import { html, type Markup } from './html.ts';
 
 export interface Steps {

@@ -63,7 +63,7 @@ button:hover { border-color: var(--soft); }
 .names strong { color: var(--ink); font-weight: 600; font-size: 12px; }
 .names.text { line-height: 1.35; }
 .area { position: absolute; left: 132px; right: 14px; top: 0; bottom: 0; pointer-events: none; }
-.grid { position: absolute; inset: 0; }
+.grid { position: absolute; inset: 0; overflow: hidden; }
 .grid span { position: absolute; top: 0; bottom: 0; border-left: 1px solid var(--faint); font-size: 11px; color: var(--soft); display: flex; align-items: end; padding: 0 0 4px 4px; white-space: nowrap; }
 .grid i { position: absolute; top: 0; bottom: 20px; border-left: 2px dotted var(--soft); font-size: 11px; line-height: 1.2; font-style: normal; color: var(--soft); display: flex; align-items: end; padding: 0 0 0 4px; white-space: nowrap; }
 .cursor { position: absolute; top: 0; bottom: 18px; border-left: 1px solid var(--soft); }

@@ -2,7 +2,8 @@
 import { showCount } from '../../model/units.ts';
 import { barTones, type Report, type ReportLane, type ReportTimeline } from '../../protocol/report.ts';
 import { amount } from '../display/text.ts';
-import { type Cuts, type PageData, showMs, ticksOf } from './browser.ts';
+import { type Cuts, showMs, ticksOf } from './browser/axis.ts';
+import type { PageData } from './browser/timeline-view.ts';
 import { html, type Markup, shown } from './html.ts';
 import { bar, coarser, type Frame, line, plot, stack, stackedBars } from './plots.ts';
 import { taskOf } from './tally.ts';
@@ -198,9 +199,9 @@ export function pageData({ timeline, tasks }: Report): PageData | undefined {
       ['running', running],
       ['slots', slots],
       ['yet to start', waiting],
-      ['succeeded', succeeded],
-      ['failed', failed],
-      ['cancelled', cancelled],
+      [`succeeded in ${showMs(bucketMs)}`, succeeded],
+      [`failed in ${showMs(bucketMs)}`, failed],
+      [`cancelled in ${showMs(bucketMs)}`, cancelled],
     ],
   };
 }
