@@ -32,6 +32,7 @@ import { OutputCustody } from './output-custody.ts';
 import { type Collected, handleRequest } from './requests.ts';
 import { orderNeedOf } from './task-need.ts';
 import { Tokens } from './tokens.ts';
+import { UsageSamples } from './usage-samples.ts';
 import { defaultHealthCheck } from './worker-care.ts';
 import { WorkerSessions } from './worker-sessions.ts';
 
@@ -75,6 +76,7 @@ export class Controller {
   readonly #httpWorkers: HttpWorkers;
   readonly #identities: Identities;
   readonly #custody: OutputCustody;
+  readonly #usage = new UsageSamples();
   #rebalanceAt = 0;
 
   constructor(start: ControllerStart) {
@@ -87,7 +89,7 @@ export class Controller {
     this.notices = new Notices(notices ?? { cursor: 0, rows: [] });
     this.failures = new FailureNotes(fingerprints);
     this.#custody = new OutputCustody(outputEnd);
-    const keepers = { custody: this.#custody, failures: this.failures };
+    const keepers = { custody: this.#custody, failures: this.failures, usage: this.#usage };
     this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, keepers);
     this.#httpWorkers = new HttpWorkers(cluster, settings.timeouts, keepers, outputLengths);
   }
@@ -95,7 +97,7 @@ export class Controller {
   step(inputs: readonly Input[], now: number): StepResult {
     const turn = new Turn(this.cluster, now);
     const effects: Effect[] = [];
-    const collected: Collected = { specs: [], definitions: [], samples: [], tagged: [] };
+    const collected: Collected = { specs: [], definitions: [], tagged: [] };
     for (const input of inputs) this.#take(turn, input, effects, collected);
     this.sessions.lookAfter(turn, effects);
     this.#httpWorkers.lookAfter(turn, effects);
@@ -117,6 +119,7 @@ export class Controller {
       rows: this.cluster.takeDirty(),
       ...collected,
       output: pieces,
+      samples: this.#usage.take(),
       ...(failures === undefined ? {} : { failures }),
       ...(generation === undefined ? {} : { generation }),
       ...(tokens === undefined ? {} : { tokens }),
@@ -149,6 +152,7 @@ export class Controller {
             sessions,
             httpWorkers: this.#httpWorkers,
             identities: this.#identities,
+            usage: this.#usage,
             tokens,
             notices,
           };

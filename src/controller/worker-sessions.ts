@@ -19,7 +19,7 @@ import { DroverError } from '../model/errors.ts';
 import { printWorker, type WorkerId, workerId } from '../model/ids.ts';
 import { silenceMsMax } from '../model/timeouts.ts';
 import { type FromWorker, type Heartbeat, versionRefusal, workerProtocolVersion } from '../protocol/worker.ts';
-import { AttemptReports, type EndKeepers } from './attempt-reports.ts';
+import { AttemptReports, type ReportKeepers } from './attempt-reports.ts';
 import { InitialWait } from './initial-wait.ts';
 import type { Effect, LinkId, Reply, Request } from './messages.ts';
 import type { OutputPulls } from './output-pulls.ts';
@@ -61,7 +61,7 @@ export class WorkerSessions {
   /** Changes in the store's history, those of this step not included. */
   version: number;
 
-  constructor(cluster: Cluster, options: SessionsOptions, keepers: EndKeepers) {
+  constructor(cluster: Cluster, options: SessionsOptions, keepers: ReportKeepers) {
     this.#cluster = cluster;
     this.#options = options;
     this.version = options.versionAtStart;
@@ -144,6 +144,8 @@ export class WorkerSessions {
         return;
       case 'update':
         return this.#reports.onUpdate(turn, link, worker, message, effects);
+      case 'usage':
+        return this.#reports.onUsage(worker, message);
       case 'goodbye':
         session.link = undefined;
         return this.#giveUp(turn, session, 'it ended by itself', effects);
@@ -349,8 +351,9 @@ export class WorkerSessions {
     const { id, instance, facts } = worker;
     const state = facts.isNew ? 'new' : worker.state === 'healthy' ? 'healthy' : 'unhealthy';
     const set = this.#wait.isOn(now) ? {} : { set: this.#mark() };
-    const message = { t: 'heartbeat-reply', scheduler, instance, beat, worker: id, state, timeouts, ...set } as const;
-    effects.push({ type: 'send', link, message });
+    const takes = ['usage'];
+    const told = { scheduler, instance, beat, worker: id, state, timeouts, takes, ...set } as const;
+    effects.push({ type: 'send', link, message: { t: 'heartbeat-reply', ...told } });
     if (facts.isNew) effects.push({ type: 'send', link, message: { t: 'get-running', scheduler } });
   }
 
