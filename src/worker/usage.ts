@@ -36,7 +36,7 @@ export class Usage {
   #held: Held[] = [];
   readonly #attemptsHeld = new Set<number>();
   #dueAt = Number.POSITIVE_INFINITY;
-  readonly #gpuSeries = new Map<number, { readonly series: UsageSeries; readonly startedAt: number; use: number }>();
+  readonly #gpuSeries = new Map<number, { readonly series: UsageSeries; use: number }>();
 
   constructor(association: Association, instance: string) {
     this.#association = association;
@@ -60,8 +60,8 @@ export class Usage {
     for (const attempt of this.#gpuSeries.keys()) if (!held.has(attempt)) this.#gpuSeries.delete(attempt);
     for (const { attempt, startedAt, gpus } of holders) {
       const own = readings.filter(({ index, uuid }) => gpus.some((name) => name === index || isShortFor(name, uuid)));
-      if (own.length === 0) continue;
-      const known = this.#gpuSeries.get(attempt) ?? { series: new UsageSeries('gpu', startedAt), startedAt, use: 0 };
+      if (own.length === 0 || now - startedAt < usageLimits.fromMs) continue;
+      const known = this.#gpuSeries.get(attempt) ?? { series: new UsageSeries('gpu', startedAt), use: 0 };
       this.#gpuSeries.set(attempt, known);
       known.use = own.reduce((sum, { use }) => sum + use, 0);
       const spacingMs = spacingMsAt(now - startedAt, holders.length);
@@ -73,9 +73,7 @@ export class Usage {
   onEnd(attempt: number, now: number): void {
     const gpus = this.#gpuSeries.get(attempt);
     this.#gpuSeries.delete(attempt);
-    if (gpus !== undefined && now - gpus.startedAt >= usageLimits.fromMs) {
-      gpus.series.end(now, gpus.use, (at, value) => this.#holdGpus(attempt, at, value, now));
-    }
+    gpus?.series.end(now, gpus.use, (at, value) => this.#holdGpus(attempt, at, value, now));
     if (this.#attemptsHeld.has(attempt)) this.#dueAt = now;
   }
 

@@ -27,10 +27,12 @@ export class ProcFiles {
   readonly bytes = Buffer.from(new ArrayBuffer(Math.max(STAT_BYTES, LIST_BYTES)));
   private readonly libc: Libc | undefined;
   private readonly address: number;
-  private readonly keptMax = Math.floor(descriptorLimit() * KEPT_SHARE);
+  private readonly keptMax: number;
 
-  constructor(libc: Libc | undefined) {
+  /** Descriptors beyond `keptMax` are closed after each read. */
+  constructor(libc: Libc | undefined, keptMax = Math.floor(descriptorLimit() * KEPT_SHARE)) {
     this.libc = libc;
+    this.keptMax = keptMax;
     this.address = libc?.addressOf(this.bytes) ?? 0;
   }
 

@@ -1,0 +1,173 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { loadLibc } from '../platform/node/libc.ts';
+import { ProcessLook, ProcFiles, TICK_MS } from '../platform/node/process-look.ts';
+import { killTree, readProc } from '../platform/node/process-tree.ts';
+import { until } from './driver.testing.ts';
+import { TaskTree } from './task-tree.ts';
+
+const files = new ProcFiles(loadLibc());
+const children: ChildProcess[] = [];
+const trees: TaskTree[] = [];
+afterEach(() => {
+  for (const tree of trees.splice(0)) tree.close();
+  for (const { pid } of children.splice(0)) if (pid !== undefined) killTree(pid, { includeRoot: true });
+});
+
+type Task = { readonly pid: number; readonly tree: TaskTree; said(line: string): boolean; tell(line: string): void };
+
+function start(script: string): Task {
+  const child = spawn('/bin/bash', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore'] });
+  children.push(child);
+  let text = '';
+  child.stdout.on('data', (piece: Buffer) => {
+    text += piece.toString();
+  });
+  const tree = new TaskTree(files);
+  trees.push(tree);
+  const said = (line: string): boolean => text.split('\n').includes(line);
+  return { pid: child.pid ?? 0, tree, said, tell: (line) => child.stdin.write(`${line}\n`) };
+}
+
+const look = ({ pid, tree }: Task, isExact = false): boolean => tree.look([pid], performance.now(), isExact);
+
+/** What the kernel says of one process: its own time, and that of children that it waited for. */
+function accountOf(pid: number): number {
+  const stat = readProc(`/proc/${pid}/stat`)?.toString('latin1') ?? '';
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) * TICK_MS;
+}
+
+/** Uses the processor for a while, in a process of its own. */
+const burn = "perl -e 'my $n = 0; $n += $_ for 1..4_000_000'";
+
+describe('the processor time of a tree', () => {
+  it('has what children used that have ended since, once, and never falls', async () => {
+    const task = start(`for i in 1 2 3 4 5 6; do ${burn}; done; (${burn}; ${burn}) & wait; echo done; read; sleep 100`);
+    const seen: number[] = [];
+    let most = 0;
+    await until(() => {
+      look(task);
+      seen.push(task.tree.cpuMs);
+      most = Math.max(most, task.tree.size);
+      return task.said('done');
+    }, 'it to be done');
+    look(task);
+    look(task);
+    expect(most).toBeGreaterThan(1);
+    expect(seen.filter((value, index) => value < (seen[index - 1] ?? 0))).toEqual([]);
+    const account = accountOf(task.pid);
+    expect(account).toBeGreaterThan(20 * TICK_MS);
+    // Each field is rounded down for itself.
+    expect(Math.abs(task.tree.cpuMs - account)).toBeLessThanOrEqual(4 * TICK_MS);
+  });
+
+  it('has what a child used before its parent has waited for it', async () => {
+    const task = start(`(${burn}; echo burnt; exec sleep 100) & read; kill %1; wait; echo over; read`);
+    await until(() => task.said('burnt'), 'it to have burnt something');
+    look(task);
+    const used = task.tree.cpuMs;
+    expect(used).toBeGreaterThan(TICK_MS);
+    task.tell('go on');
+    await until(() => task.said('over'), 'it to be over');
+    look(task);
+    expect(task.tree.size).toBe(1);
+    expect(task.tree.cpuMs).toBeGreaterThanOrEqual(used);
+    expect(task.tree.cpuMs - used).toBeLessThanOrEqual(8 * TICK_MS);
+  });
+
+  it('takes the word of whoever waited for a process without a parent in the task', async () => {
+    const task = start(`${burn}; echo burnt; read`);
+    await until(() => task.said('burnt'), 'it to have burnt something');
+    look(task);
+    const used = task.tree.cpuMs;
+    task.tree.onReaped(task.pid, used + 123);
+    expect(task.tree.cpuMs).toBeCloseTo(used + 123, 6);
+    task.tree.onReaped(999_999, 50);
+    expect(task.tree.cpuMs).toBeCloseTo(used + 173, 6);
+    expect(task.tree.size).toBe(0);
+  });
+});
+
+const hasThreads = spawnSync('perl', ['-Mthreads', '-e', '1']).status === 0;
+
+describe('the processes of a tree', () => {
+  it.runIf(hasThreads)('are those of its threads, too, for who has to know exactly', async () => {
+    const script = 'use threads; $| = 1; my $t = async { system(q(sleep 100)) }; print "on\\n"; $t->join';
+    const task = start(`exec perl -e '${script}'`);
+    await until(() => task.said('on'), 'its thread to run');
+    await until(() => {
+      look(task, true);
+      return task.tree.size >= 2;
+    }, 'the child of the thread');
+  });
+
+  it('have their memory together', async () => {
+    const take = (megabytes: number): string =>
+      `perl -e 'my $x = "x" x ${megabytes * 1_048_576}; $| = 1; print "on\\n"; sleep 100'`;
+    const task = start(`(${take(30)} | sed -u s/on/one/) & (${take(50)} | sed -u s/on/two/) & wait`);
+    await until(() => task.said('one') && task.said('two'), 'both to have it');
+    look(task);
+    const megabytes = task.tree.residentBytes / 1_048_576;
+    expect(megabytes).toBeGreaterThan(80);
+    expect(megabytes).toBeLessThan(300);
+  });
+
+  it('are others only when one has come or gone', async () => {
+    const task = start('sleep 100 & echo on; read; kill %1; wait; echo off; read');
+    await until(() => task.said('on'), 'it to run');
+    expect([look(task), look(task)]).toEqual([true, false]);
+    task.tell('go on');
+    await until(() => task.said('off'), 'its child to be gone');
+    expect([look(task), look(task)]).toEqual([true, false]);
+    expect(task.tree.pids).toEqual([task.pid]);
+  });
+});
+
+const lastPid = '/proc/sys/kernel/ns_last_pid';
+function maySetPid(): boolean {
+  try {
+    accessSync(lastPid, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A child with that very pid: others of the machine may be quicker, hence some tries. */
+function takePid(pid: number): ChildProcess | undefined {
+  for (let tries = 0; tries < 500; tries++) {
+    writeFileSync(lastPid, String(pid - 1));
+    const child = spawn('sleep', ['100'], { stdio: 'ignore' });
+    children.push(child);
+    if (child.pid === pid) return child;
+    child.kill('SIGKILL');
+  }
+  return undefined;
+}
+
+describe.runIf(maySetPid())('a pid that is used again', () => {
+  it.each([
+    ['by the open file', files],
+    ['by the time of its start', new ProcFiles(loadLibc(), 0)],
+  ])('is not taken for the process that had it, %s', async (_, means) => {
+    const first = spawn('sleep', ['100'], { stdio: 'ignore' });
+    const pid = first.pid ?? 0;
+    const process = ProcessLook.at(means, pid);
+    expect(process?.refresh()).toBe(true);
+    const gone = new Promise((resolve) => first.once('exit', resolve));
+    // Another tick, by which it differs.
+    await new Promise((resolve) => setTimeout(resolve, 3 * TICK_MS));
+    first.kill('SIGKILL');
+    await gone;
+    const second = takePid(pid);
+    expect(second?.pid).toBe(pid);
+    const other = ProcessLook.at(means, pid);
+    expect(other?.refresh()).toBe(true);
+    other?.close();
+    expect(process?.refresh()).toBe(false);
+    process?.close();
+  });
+});
