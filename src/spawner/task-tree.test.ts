@@ -4,7 +4,7 @@ import { accessSync, constants, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadLibc } from '../platform/node/libc.ts';
 import { ProcessLook, ProcFiles, TICK_MS } from '../platform/node/process-look.ts';
-import { killTree, readProc } from '../platform/node/process-tree.ts';
+import { killTree, readProc, readStat } from '../platform/node/process-tree.ts';
 import { until } from './driver.testing.ts';
 import { TaskTree } from './task-tree.ts';
 
@@ -78,6 +78,17 @@ describe('the processor time of a tree', () => {
     expect(task.tree.cpuMs - used).toBeLessThanOrEqual(8 * TICK_MS);
   });
 
+  it('has it once, too, when a parent ends that has waited for children which were looked at', async () => {
+    const task = start(`(${burn}; echo burnt; exec sleep 100) & read; kill %1; wait; exit`);
+    await until(() => task.said('burnt'), 'it to have burnt something');
+    look(task);
+    const used = task.tree.cpuMs;
+    task.tell('go on');
+    await until(() => readStat(task.pid) === undefined, 'it to be over');
+    task.tree.onReaped(task.pid, used + 5);
+    expect(task.tree.cpuMs).toBeCloseTo(used + 5, 6);
+  });
+
   it('takes the word of whoever waited for a process without a parent in the task', async () => {
     const task = start(`${burn}; echo burnt; read`);
     await until(() => task.said('burnt'), 'it to have burnt something');
@@ -85,6 +96,7 @@ describe('the processor time of a tree', () => {
     const used = task.tree.cpuMs;
     task.tree.onReaped(task.pid, used + 123);
     expect(task.tree.cpuMs).toBeCloseTo(used + 123, 6);
+    // Of one that nobody has ever seen.
     task.tree.onReaped(999_999, 50);
     expect(task.tree.cpuMs).toBeCloseTo(used + 173, 6);
     expect(task.tree.size).toBe(0);

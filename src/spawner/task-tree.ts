@@ -49,23 +49,21 @@ export class TaskTree {
    */
   look(roots: readonly number[], nowMs: number, isExact: boolean): boolean {
     this.lookedMs = nowMs;
-    const gone = this.known.filter(({ process }) => !process.refresh());
-    // Children first: what they are owed goes up with them.
-    for (const one of gone.reverse()) this.bury(one);
-    if (gone.length > 0)
-      this.known = this.known.filter(({ process }) => this.byPid.get(process.pid)?.process === process);
+    const isAnyGone = this.buryGone();
     for (const one of this.known) this.count(one);
     const before = this.known.length;
     for (const pid of roots) this.meet(pid, undefined);
     // It grows on the way.
     for (const one of this.known) this.findChildren(one, nowMs, isExact);
     this.residentBytes = this.known.reduce((pages, { process }) => pages + process.residentPages, 0) * pageSizeBytes();
-    return gone.length > 0 || this.known.length > before;
+    return isAnyGone || this.known.length > before;
   }
 
   /** A process without a parent in the task was waited for by the spawner, and used so much with its children. */
   onReaped(pid: number, cpuMs: number): void {
     const known = this.byPid.get(pid);
+    // What it waited for before it ended is in its time.
+    this.buryGone(known);
     const countedTicks = known === undefined ? 0 : known.ownTicks + known.waitedTicks + known.owedTicks;
     this.cpuMs += Math.max(0, cpuMs - countedTicks * TICK_MS);
     if (known === undefined) return;
@@ -78,6 +76,16 @@ export class TaskTree {
     for (const { process } of this.known) process.close();
     this.known = [];
     this.byPid.clear();
+  }
+
+  /** Reads all of them, and returns whether any is gone. */
+  private buryGone(except?: Known): boolean {
+    const gone = this.known.filter((one) => one !== except && !one.process.refresh());
+    if (gone.length === 0) return false;
+    // Children first: what they are owed goes up with them.
+    for (const one of gone.reverse()) this.bury(one);
+    this.known = this.known.filter((one) => this.byPid.get(one.process.pid) === one);
+    return true;
   }
 
   private bury({ process, ownTicks, waitedTicks, owedTicks }: Known): void {
