@@ -4,11 +4,20 @@ import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Driver, until } from '../../src/spawner/driver.testing.ts';
 
+const shellWithChild = 'sleep 100000; true';
+
 export const kinds = {
-  'single processes': 'exec sleep 100000',
-  'a shell and its child': 'sleep 100000; true',
-  'a shell, a shell and its child': "sh -c 'sleep 100000; true'; true",
-} as const;
+  'single processes': { command: 'exec sleep 100000' },
+  'a shell and its child': { command: shellWithChild },
+  'a shell, a shell and its child': { command: "sh -c 'sleep 100000; true'; true" },
+  /** Far below it, where only looking tells. */
+  'a shell and its child, with a limit of memory': { command: shellWithChild, memoryBytes: 4 * 1024 ** 3 },
+} as const satisfies Record<string, Work>;
+
+interface Work {
+  readonly command: string;
+  readonly memoryBytes?: number;
+}
 export type Kind = keyof typeof kinds;
 
 export interface SamplingCost {
@@ -30,7 +39,10 @@ export async function samplingCost(options: {
 }): Promise<SamplingCost> {
   const drivers = [new Driver({ entry }), new Driver({ entry, args: ['--sampling=off'] })] as const;
   try {
-    for (const driver of drivers) await begin(driver, options);
+    const { kind, tasks } = options;
+    const work: Work = kinds[kind];
+    await begin(drivers[0], work, tasks);
+    await begin(drivers[1], { command: work.command }, tasks);
     await pause(warmUpMs);
     const pids = drivers.map((driver) => driver.process.pid ?? 0);
     const before = pids.map(cpuMsOf);
@@ -45,9 +57,9 @@ export async function samplingCost(options: {
 }
 
 /** At different times, as tasks begin. */
-async function begin(driver: Driver, { kind, tasks }: { readonly kind: Kind; readonly tasks: number }): Promise<void> {
+async function begin(driver: Driver, { command, ...limit }: Work, tasks: number): Promise<void> {
   for (let count = 0; count < tasks; count++) {
-    driver.start(kinds[kind], { shell: '/bin/sh' });
+    driver.start(command, { shell: '/bin/sh', ...limit });
     await pause(10);
   }
   const started = (): number => driver.messages.filter(({ t }) => t === 'started').length;

@@ -1,5 +1,5 @@
 /**
- * `npm run sampling`: what it costs a spawner to look at 100 running tasks, once as single processes and once as shells with
+ * `npm run sampling`: what it costs a spawner to look at 100 running tasks, as single processes and as shells with
  * children, by its own CPU time beyond that of a spawner with the same tasks that does not look.
  * `-- --tasks N --seconds N` changes the sizes.
  */
