@@ -94,6 +94,7 @@ spawner = new Spawner({
       ? undefined
       : TaskCgroups.open({ version: cgroupVersion === '1' ? 1 : 2, path: cgroupPath }),
   clock: { epochMs: clock.now, monotonicMs: () => performance.now() },
+  slotCount: () => queue.slotCount,
   isSampling,
   send: (message) => queue.onMessage(message),
   onRenew: renew,

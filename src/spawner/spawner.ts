@@ -38,6 +38,8 @@ export type SpawnerOptions = {
   /** Absent where the kernel can't be asked to limit the memory of tasks. */
   readonly cgroups?: TaskCgroups | undefined;
   readonly clock: SpawnerClock;
+  /** Slots whose files must find descriptors. */
+  readonly slotCount?: () => number;
   /** false: tasks without a limit of memory are not looked at. */
   readonly isSampling?: boolean;
   readonly send: (message: FromSpawner) => void;
@@ -135,6 +137,7 @@ export class Spawner {
       beforeLooks: () => this.settle(),
       onExceeded: (task) => this.onExceeded(task),
       count: () => this.tasks.size,
+      slotCount: options.slotCount ?? (() => 0),
       isSampling: options.isSampling ?? true,
     });
     options.launcher.watch((ends) => this.onEnds(ends));

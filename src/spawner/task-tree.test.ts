@@ -8,7 +8,10 @@ import { killTree, readProc, readStat } from '../platform/node/process-tree.ts';
 import { until } from './driver.testing.ts';
 import { TaskTree } from './task-tree.ts';
 
-const files = new ProcFiles(loadLibc());
+const files = new ProcFiles(loadLibc(), () => 0);
+const filesOfNode = new ProcFiles(undefined, () => 0);
+/** None is kept. */
+const scarceFiles = new ProcFiles(loadLibc(), () => Number.POSITIVE_INFINITY);
 const children: ChildProcess[] = [];
 const trees: TaskTree[] = [];
 afterEach(() => {
@@ -18,14 +21,14 @@ afterEach(() => {
 
 type Task = { readonly pid: number; readonly tree: TaskTree; said(line: string): boolean; tell(line: string): void };
 
-function start(script: string): Task {
+function start(script: string, means = files): Task {
   const child = spawn('/bin/bash', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore'] });
   children.push(child);
   let text = '';
   child.stdout.on('data', (piece: Buffer) => {
     text += piece.toString();
   });
-  const tree = new TaskTree(files);
+  const tree = new TaskTree(means);
   trees.push(tree);
   const said = (line: string): boolean => text.split('\n').includes(line);
   return { pid: child.pid ?? 0, tree, said, tell: (line) => child.stdin.write(`${line}\n`) };
@@ -44,8 +47,15 @@ function accountOf(pid: number): number {
 const burn = "perl -e 'my $n = 0; $n += $_ for 1..4_000_000'";
 
 describe('the processor time of a tree', () => {
-  it('has what children used that have ended since, once, and never falls', async () => {
-    const task = start(`for i in 1 2 3 4 5 6; do ${burn}; done; (${burn}; ${burn}) & wait; echo done; read; sleep 100`);
+  it.each([
+    ['by libc', files],
+    ['by Node', filesOfNode],
+    ['with few descriptors', scarceFiles],
+  ])('has what children used that have ended since, once, and never falls: %s', async (_, means) => {
+    const task = start(
+      `for i in 1 2 3 4 5 6; do ${burn}; done; (${burn}; ${burn}) & wait; echo done; read; sleep 100`,
+      means,
+    );
     const seen: number[] = [];
     let most = 0;
     await until(() => {
@@ -163,7 +173,7 @@ function takePid(pid: number): ChildProcess | undefined {
 describe.runIf(maySetPid())('a pid that is used again', () => {
   it.each([
     ['by the open file', files],
-    ['by the time of its start', new ProcFiles(loadLibc(), 0)],
+    ['by the time of its start', scarceFiles],
   ])('is not taken for the process that had it, %s', async (_, means) => {
     const first = spawn('sleep', ['100'], { stdio: 'ignore' });
     const pid = first.pid ?? 0;

@@ -7,6 +7,7 @@
  * 3. The samples of a task are told before its end.
  */
 import { usageLimits } from '../model/limits.ts';
+import { descriptorsFor } from '../platform/node/descriptors.ts';
 import { ProcFiles } from '../platform/node/process-look.ts';
 import type { TaskCgroup, TaskCgroups } from '../platform/node/task-cgroup.ts';
 import type { FromSpawner, TaskSample } from '../protocol/spawner.ts';
@@ -36,6 +37,7 @@ export type TaskWatchOptions<Task> = {
   readonly onExceeded: (task: Task) => void;
   /** How many run. */
   readonly count: () => number;
+  readonly slotCount: () => number;
   /** false: tasks without a limit are left alone, to see what looking at them costs. */
   readonly isSampling: boolean;
 };
@@ -62,7 +64,7 @@ export class TaskWatch<Task extends WatchedTask> {
   constructor(options: TaskWatchOptions<Task>) {
     const { launcher, cgroups, nowMs, beforeLooks, onExceeded } = options;
     this.options = options;
-    this.files = new ProcFiles(launcher.libc);
+    this.files = new ProcFiles(launcher.libc, () => descriptorsFor(options.slotCount()));
     this.guard = new MemoryGuard({ cgroups, nowMs, onExceeded });
     this.sampler = new Sampler({
       nowMs,

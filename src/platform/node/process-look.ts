@@ -16,7 +16,6 @@ const NONE = -1;
 const STAT_BYTES = 1_024;
 /** A read of a list that brought less than half a page came to its end: see kin.ts. */
 const LIST_BYTES = 2_048;
-/** The kernel gives the lowest free number, so a higher one means that few are left. */
 const KEPT_SHARE = 1 / 4;
 /** In `stat` the name may be of any characters, in parentheses, and is no longer than this. */
 const NAME_BYTES_MAX = 64;
@@ -27,12 +26,13 @@ export class ProcFiles {
   readonly bytes = Buffer.from(new ArrayBuffer(Math.max(STAT_BYTES, LIST_BYTES)));
   private readonly libc: Libc | undefined;
   private readonly address: number;
-  private readonly keptMax: number;
+  private readonly limit = descriptorLimit();
+  private readonly needed: () => number;
 
-  /** Descriptors beyond `keptMax` are closed after each read. */
-  constructor(libc: Libc | undefined, keptMax = Math.floor(descriptorLimit() * KEPT_SHARE)) {
+  /** `needed`: descriptors that are for others. */
+  constructor(libc: Libc | undefined, needed: () => number) {
     this.libc = libc;
-    this.keptMax = keptMax;
+    this.needed = needed;
     this.address = libc?.addressOf(this.bytes) ?? 0;
   }
 
@@ -45,8 +45,9 @@ export class ProcFiles {
     }
   }
 
+  /** The kernel gives the lowest free number, so a higher one means that few are left. */
   mayKeep(fd: number): boolean {
-    return fd <= this.keptMax;
+    return fd <= Math.min(this.limit * KEPT_SHARE, this.limit - this.needed());
   }
 
   /** How many bytes are there, up to so many; -1 when the process is gone. */
