@@ -13,7 +13,7 @@ const commented = /\/\*\*((?:(?!\*\/).)*)\*\/\s*\n\s*(?:export const ([A-Z]\w*) 
 const declared = /^export const ([A-Z]\w*) = /gm;
 
 export function schemaComments(
-  files: readonly string[] = ['../definition/schema.ts', 'spec.ts', 'views.ts', 'statistics.ts'],
+  files: readonly string[] = ['../definition/schema.ts', 'spec.ts', 'views.ts', 'statistics.ts', 'why.ts'],
 ): Comments {
   const comments: Comments = {};
   for (const file of files) {

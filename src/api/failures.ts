@@ -12,6 +12,7 @@ import { type FailureValues, failureValues, noFingerprint } from './query/failur
 import { planTasks } from './query/task-plan.ts';
 import { walkTasks } from './query/task-walk.ts';
 import { optional } from './render.ts';
+import { shellWord } from './shell-word.ts';
 import { shortfallsOf } from './task-resources.ts';
 
 const lastLinesMax = 3;
@@ -127,7 +128,7 @@ class Namer {
     const options = [
       `--cause ${cause}`,
       ...(fingerprint === undefined ? [] : [`--fingerprint ${fingerprint}`]),
-      ...(host === undefined ? [] : [`--host ${quoted(host)}`]),
+      ...(host === undefined ? [] : [`--host ${shellWord(host)}`]),
     ];
     return { where: clauses.join('&'), rerun: `drover retry ${this.#workflow} ${options.join(' ')}` };
   }
@@ -143,8 +144,6 @@ class Namer {
     return host ?? (only?.[1] === count ? only[0] : undefined);
   }
 }
-
-const quoted = (word: string): string => (/^[\w.:@%+=,/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 async function renderGroup(
   shell: ControllerShell,

@@ -28,6 +28,7 @@ import { registerStatisticsRoutes } from './routes/statistics.ts';
 import { registerTaskChangeRoutes } from './routes/task-changes.ts';
 import { registerTaskRoutes } from './routes/tasks.ts';
 import { registerTokenRoutes } from './routes/tokens.ts';
+import { registerWhyRoutes } from './routes/why.ts';
 import { registerWorkflowRoutes } from './routes/workflows.ts';
 
 export function createApi(options: ApiOptions): App {
@@ -64,6 +65,7 @@ export function createApi(options: ApiOptions): App {
   registerEventStreams(app, options, streams);
   registerOutputSearch(app, options);
   registerStatisticsRoutes(app, options);
+  registerWhyRoutes(app, options);
   registerBulkRoutes(app, options);
   registerResourceRoutes(app, options);
   registerLimitRoutes(app, options);

@@ -18,6 +18,7 @@ import { Interrupted, Interrupts, type Urgency } from './interrupts.ts';
 import { LocalNotifier, type NotifyOptions } from './notify.ts';
 import { type Reporter, reporterFor, type Voice } from './reporter.ts';
 import type { Session, SessionOptions } from './session.ts';
+import { StallWatch } from './stall.ts';
 import { watch } from './watch.ts';
 
 export interface ExecutionOptions extends CommonOptions, NotifyOptions {
@@ -117,11 +118,14 @@ class Execution {
     const stop = (urgency: Urgency) => this.stop(latest, urgency);
     this.interrupts.onRise = stop;
     if (this.interrupts.urgency !== 'none') stop(this.interrupts.urgency);
-    const watching = watch(this.client, first, (view) => {
+    const stall = new StallWatch(this.client, (text) => this.reporter.note(text));
+    const look = (view: WorkflowView): void => {
       latest = view;
       this.reporter.show(view);
       this.notifier.look(view);
-    });
+      stall.look(view);
+    };
+    const watching = watch(this.client, first, look, this.reporter.paceMs);
     try {
       await Promise.race([watching, this.interrupts.forced]);
     } catch (error) {

@@ -8,6 +8,7 @@ Start here:
   drover run flow.yaml                     a workflow with dependencies: docs/WORKFLOWS.md
   drover ls                                what there is: w1, w2, …
   drover logs w2.7                         what task 7 of w2 wrote
+  drover why w2                            what its tasks wait for, and what to do about it
   drover failures                          what failed, by cause, and how to try it again
   drover resume                            go on after Ctrl-C, a crash or failures
   drover server --detach; drover worker    a controller that stays up: see submit, wait, retry, workers
@@ -121,6 +122,17 @@ Examples:
   drover stats w3 --by template
   drover stats w3 --by tag:model --json | jq '.groups[] | {name, recommended}'
   drover stats w3 --where 'exit=137'
+`;
+
+export const whyHelp = `
+Of a task: all that is in its way now, what comes first first, and where it waits for others, the task at the end of that chain and
+why that one waits; of one that has ended, how. Of a workflow: its tasks that have not ended, by what they wait for, the largest group
+first, with an example; of more than 1,000 tasks, of as many at even distances. An indented line is a command that does something about it.
+
+Examples:
+  drover why w3.7
+  drover why w3
+  drover why w3.7 --json | jq -r '.reasons[].kind'
 `;
 
 export const failuresHelp = `

@@ -1,8 +1,9 @@
-/** The commands that sum up many tasks. */
+/** The commands that explain tasks, and sum up many of them. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { FailuresOptions } from './commands/failures.ts';
 import type { StatsOptions } from './commands/stats.ts';
-import { failuresHelp, statsHelp } from './help.ts';
+import type { CommonOptions } from './context.ts';
+import { failuresHelp, statsHelp, whyHelp } from './help.ts';
 import { dirOption, type Given, jsonOption, type Perform, whereOption } from './options.ts';
 
 function grouping(text: string): string {
@@ -38,5 +39,16 @@ export function defineInsights(program: Command, { env }: Given, perform: Perfor
     .addHelpText('after', failuresHelp)
     .action((id: string | undefined, options: FailuresOptions) =>
       perform(async (context) => (await import('./commands/failures.ts')).failures(context, id, options)),
+    );
+  program
+    .command('why')
+    .summary('tell what a task or workflow waits for, and what to do about it')
+    .description('Tells what a task waits for, or what the tasks of a workflow wait for.')
+    .argument('<id>', 'a task or a workflow')
+    .addOption(jsonOption('as one JSON object'))
+    .addOption(dirOption(env))
+    .addHelpText('after', whyHelp)
+    .action((id: string, options: CommonOptions) =>
+      perform(async (context) => (await import('./commands/why.ts')).why(context, id, options)),
     );
 }

@@ -1,4 +1,4 @@
-/** `drover stats`, `drover failures`, and what is done to tasks that failed alike, at a real controller in this process. */
+/** `drover stats`, `drover failures`, `drover why`, and what is done to tasks that failed alike, at a real controller in this process. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../test/controller/eventually.ts';
 import { type InProcessController, startController } from '../../test/controller/in-process.ts';
@@ -111,5 +111,41 @@ describe('tasks that failed alike', () => {
   ])('drover %j is refused', async (argv, text) => {
     const [code, , err] = await said(...argv);
     expect([code, err]).toEqual([2, expect.stringContaining(text)]);
+  });
+});
+
+describe('drover why', () => {
+  it('tells what a task waits for, and how one ended', async () => {
+    expect(await said('why', 'w2.6')).toEqual([0, 'w2.6 is waiting:\n  it is held\n    drover release w2.6\n', '']);
+    expect(await said('why', 'w1.1')).toEqual([0, 'w1.1 is done:\n  it has ended well\n', '']);
+    const failed = 'w2.1 is failed:\n  it failed: exit 3\n    drover logs w2.1 --stderr\n    drover retry w2.1\n';
+    expect(await said('why', 'w2.1')).toEqual([0, failed, '']);
+    await said('why', 'w2.6', '--json');
+    expect(bench.lastJson()).toEqual({
+      ...{ task: 'w2.6', state: 'waiting' },
+      reasons: [{ kind: 'held', text: 'it is held', advice: ['drover release w2.6'] }],
+    });
+  });
+
+  it('tells what the tasks of a workflow wait for', async () => {
+    const text =
+      'w2 is running: 1 task not ended\n\n1 task: held\n  such as w2.6:\n    it is held\n      drover release w2.6\n';
+    expect(await said('why', 'w2')).toEqual([0, text, '']);
+    await said('why', 'w1', '--json');
+    expect(bench.lastJson()).toMatchObject({ workflow: 'w1', state: 'done', unended: 0, groups: [] });
+  });
+
+  it.each([
+    ['w9', 'there is no workflow w9'],
+    ['w2.99', 'there is no task w2.99'],
+    ['w2.1#1', 'name its task: w2.1'],
+    ['k1', 'names no workflow or task'],
+  ])('of %s is refused', async (id, text) => {
+    const [code, , err] = await said('why', id);
+    expect([code, err]).toEqual([2, expect.stringContaining(text)]);
+  });
+
+  it('has a page of help with examples', async () => {
+    expect((await said('why', '--help'))[1]).toContain('drover why w3.7 --json');
   });
 });

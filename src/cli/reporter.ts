@@ -10,6 +10,8 @@ import type { CliEnv } from './environment.ts';
 export type Voice = 'human' | 'json' | 'quiet';
 
 export interface Reporter {
+  /** How often it can show something new; by default, so seldom that nobody is kept from work. */
+  readonly paceMs?: number;
   /** Tasks are being registered: so many so far. */
   registering(tasks: number): void;
   show(view: WorkflowView): void;
@@ -72,12 +74,15 @@ class QuietReporter implements Reporter {
 }
 
 const framePauseMs = 100;
+/** Eight a second look like a movement. */
+const livePaceMs = 125;
 
 /**
  * One line, redrawn in place. The cursor is never hidden, so there is nothing to restore, not even after kill -9.
  * A frame is dropped while the one before it is still being written.
  */
 class LiveReporter implements Reporter {
+  readonly paceMs = livePaceMs;
   private readonly env: CliEnv;
   private readonly tracker = new Tracker();
   private line = '';

@@ -55,6 +55,11 @@ export class AttemptReports {
     return this.#disowned.size > 0;
   }
 
+  /** The workers that run it. */
+  get disowning(): WorkerId[] {
+    return [...new Set(this.#disowned.values())];
+  }
+
   onAccepted(turn: Turn, worker: WorkerRecord, { attempts }: Of<'accepted'>): void {
     for (const id of attempts) {
       const attempt = attemptId(id);

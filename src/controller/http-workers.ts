@@ -102,6 +102,12 @@ export class HttpWorkers {
     return Math.min(this.#workers.nextLook, this.#attempts.nextLook) + this.#terms.marginMs;
   }
 
+  /** When an attempt is given up, if nothing is heard of its worker. */
+  givenUpAt(attempt: AttemptId): number | undefined {
+    const end = this.#attempts.endOf(attempt);
+    return end === undefined ? undefined : end + this.#terms.marginMs;
+  }
+
   #goOn(worker: WorkerRecord): void {
     const until = worker.facts.heartbeatAt + Math.max(this.#terms.leaseMs, worker.silenceMs);
     this.#workers.extend(worker.id, until);

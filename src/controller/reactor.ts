@@ -13,6 +13,7 @@ import { launchTasks } from '../core/scheduler/launch.ts';
 import { overdueAttempts } from '../core/scheduler/rebalance.ts';
 import { nextDeadline, settle } from '../core/settle.ts';
 import { Turn } from '../core/turn.ts';
+import type { Outlook } from '../core/why/reason.ts';
 import { DroverError } from '../model/errors.ts';
 import type { AttemptId } from '../model/ids.ts';
 import { commitRowsMax, overdueMs } from '../model/limits.ts';
@@ -77,12 +78,14 @@ export class Controller {
   readonly #identities: Identities;
   readonly #custody: OutputCustody;
   readonly #usage = new UsageSamples();
+  readonly #timeouts: Timeouts;
   #rebalanceAt = 0;
 
   constructor(start: ControllerStart) {
     const { cluster, outputEnd, outputLengths, settings, ...kept } = start;
     const { tokens = [], answers = [], notices, fingerprints = [], ...lineage } = kept;
     this.cluster = cluster;
+    this.#timeouts = settings.timeouts;
     this.tokens = new Tokens(tokens);
     this.answers = new Answers(answers);
     this.#identities = new Identities(cluster);
@@ -138,6 +141,16 @@ export class Controller {
     // Where nothing may be launched nothing is reserved either.
     const reserving = this.sessions.isWaiting(now) ? Number.POSITIVE_INFINITY : this.cluster.lanes.reserveAt;
     return Math.min(settling, this.sessions.nextDeadline(now), reserving);
+  }
+
+  /** What is known here, and not in the cluster, of why a task waits. */
+  outlook(now: number): Outlook {
+    const { heartbeatMs, heartbeatGraceMs } = this.#timeouts;
+    return {
+      ...{ now, initialWait: this.sessions.waitAt(now), lateMs: heartbeatMs + heartbeatGraceMs },
+      givenUpAt: ({ id, kind }, attempt) =>
+        kind === 'http' ? this.#httpWorkers.givenUpAt(attempt) : this.sessions.givenUpAt(id, now),
+    };
   }
 
   #take(turn: Turn, input: Input, effects: Effect[], collected: Collected): void {

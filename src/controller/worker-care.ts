@@ -195,6 +195,13 @@ export class WorkerCare {
     this.#lookBy(session, session.deadAt);
   }
 
+  /** When all that it runs must be dead, if nothing is heard of it. */
+  givenUpAt({ worker, deadAt }: WorkerSession, now: number): number {
+    if (worker.state === 'must-die') return deadAt;
+    const { timeouts } = this.#options;
+    return healthOf(worker.facts, timeouts, this.#loseAfterMs(worker), now).diesAt + timeouts.marginMs;
+  }
+
   /** Returns when the next check is due. */
   #check(session: WorkerSession, now: number, effects: Effect[]): number {
     const { link, worker } = session;

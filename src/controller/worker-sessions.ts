@@ -12,6 +12,7 @@
 import type { Cluster } from '../core/cluster.ts';
 import { loseAttempts } from '../core/task/ending.ts';
 import type { Turn } from '../core/turn.ts';
+import type { Outlook } from '../core/why/reason.ts';
 import type { WorkerRecord } from '../core/worker.ts';
 import { type SetMark, WorkerSetHash } from '../core/worker-set.ts';
 import { isSameCapacity, plainCapacity } from '../model/capacity.ts';
@@ -97,6 +98,18 @@ export class WorkerSessions {
   /** Whether nothing may be launched yet. */
   isWaiting(now: number): boolean {
     return this.#wait.isOn(now) || this.#reports.hasDisowned;
+  }
+
+  /** How long nothing may be launched, and because of whom; undefined where something may be. */
+  waitAt(now: number): Outlook['initialWait'] {
+    if (!this.isWaiting(now)) return undefined;
+    return { until: this.#wait.isOn(now) ? this.#wait.endsAt : undefined, workers: this.#reports.disowning };
+  }
+
+  /** When what a worker runs is given up, if nothing is heard of it. */
+  givenUpAt(worker: WorkerId, now: number): number | undefined {
+    const session = this.#sessions.get(worker);
+    return session === undefined ? undefined : this.#care.givenUpAt(session, now);
   }
 
   takeGeneration(): string | undefined {

@@ -18,6 +18,9 @@ describe('a queue of integers', () => {
             model.sort((a, b) => a - b);
           } else if (model.length > 0) expect(queue.pop()).toBe(model.shift());
         }
+        for (const value of [0, 50, 101]) {
+          expect(queue.countBelow(value, 300)).toBe(model.filter((one) => one < value).length);
+        }
         expect(drained(queue)).toEqual(model);
       }),
     );

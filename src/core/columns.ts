@@ -185,6 +185,23 @@ export class AscendingQueue {
     return other !== undefined && other < first ? other : first;
   }
 
+  /** How many are smaller; of those that did not come in order, only so many are looked at. */
+  countBelow(value: number, looksMax: number): number {
+    let [from, to] = [this.#from, this.#to];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#ascending[middle] as number) < value) from = middle + 1;
+      else to = middle;
+    }
+    let count = from - this.#from;
+    let looks = 0;
+    for (const other of this.#others.values()) {
+      if (++looks > looksMax) break;
+      if (other < value) count++;
+    }
+    return count;
+  }
+
   /** All of it, those that came in order first; not to be changed meanwhile. */
   *values(): Generator<number> {
     for (let at = this.#from; at < this.#to; at++) yield this.#ascending[at] as number;

@@ -369,3 +369,22 @@ export const statisticsLimits = {
   /** How long a request may wait for what is being read after a restart. */
   waitMsMax: 30_000,
 } as const;
+
+/** What the answer to why something waits looks at, so that it takes a few ms at most, and what it names. */
+export const whyLimits = {
+  /** Workers, live attempts, and workflows with something ready: beyond it nobody knows about the rest, and it says so. */
+  workersMax: 10_000,
+  attemptsMax: 10_000,
+  sourcesMax: 10_000,
+  /** Dependencies, on the way to the task that all others wait for. */
+  edgesMax: 10_000,
+  /** Ends of such ways that are told apart by how urgent they are. */
+  rootsMax: 1_000,
+  /** Tasks of a workflow that are looked at, and how many it may pass over to find them. */
+  sampleMax: 1_000,
+  passedMax: 200_000,
+  passedForOneMax: 64,
+  /** Tasks, workers and queues that one reason names; groups of one answer. */
+  namedMax: 5,
+  groupsMax: 50,
+} as const;

@@ -36,6 +36,7 @@ import type {
   WorkflowList,
   WorkflowView,
 } from '../protocol/views.ts';
+import type { TaskWhyView, WorkflowWhyView } from '../protocol/why.ts';
 import { type EventStreamOptions, eventStream } from './event-stream.ts';
 import { type OutputQuery, outputOf, type SearchOptions, searchLines } from './output.ts';
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
@@ -349,6 +350,16 @@ export class Client {
   /** Failed tasks in groups, the largest first; with `by: 'host'`, told apart by where they ran, too. */
   failures(workflow: string, options: { readonly by?: 'host' } = {}): Promise<FailureList> {
     return this.read(`workflows/${workflow}/failures`, options);
+  }
+
+  /** What a task waits for, or how it ended; with `root`, what is behind that. */
+  why(task: string): Promise<TaskWhyView> {
+    return this.read(`tasks/${task}/why`, {});
+  }
+
+  /** The tasks of a workflow that have not ended, by what they wait for. */
+  whyOf(workflow: string): Promise<WorkflowWhyView> {
+    return this.read(`workflows/${workflow}/why`, {});
   }
 
   /** Of all workflows, or of the tasks that `where` lets through. */

@@ -58,6 +58,8 @@ describe('a role', () => {
     ['GET', '/workflows', undefined, ['read', 'submit']],
     ['GET', '/workflows/w1/tasks', undefined, ['read', 'submit']],
     ['GET', '/workflows/w1/failures', undefined, ['read', 'submit']],
+    ['GET', '/workflows/w1/why', undefined, ['read', 'submit']],
+    ['GET', '/tasks/w1.1/why', undefined, ['read', 'submit']],
     ['GET', '/workers', undefined, ['read', 'submit']],
     ['POST', '/workflows', { spec, batch: { tasks: [], edges: [] } }, ['submit']],
     ['POST', '/workflows/w1/cancel', {}, ['submit']],

@@ -34,6 +34,7 @@ import {
   WorkflowList,
   WorkflowView,
 } from '../../src/protocol/views.ts';
+import { TaskWhyView, WorkflowWhyView } from '../../src/protocol/why.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { eventually } from '../controller/eventually.ts';
 import { type InProcessController, startController } from '../controller/in-process.ts';
@@ -122,6 +123,8 @@ const cases: Readonly<Record<Method, Case>> = {
   liftLimit: [() => client.liftLimit('a b/c'), LimitView],
   setConcurrency: [() => client.setConcurrency('w1', { workflow: 9, tags: { 'model=x': 3 } }), ConcurrencyView],
   failures: [() => client.failures('w1', { by: 'host' }), FailureList],
+  why: [() => client.why('w1.2'), TaskWhyView],
+  whyOf: [() => client.whyOf('w1'), WorkflowWhyView],
   statistics: [() => client.statistics({ where: 'attempts>0', by: 'tag:model' }), StatisticsView],
   statisticsOf: [() => client.statisticsOf('w1', { by: 'template', interval: 'second', waitMs: 10 }), StatisticsView],
   worker: [() => client.worker('k1'), WorkerView],

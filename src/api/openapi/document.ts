@@ -5,7 +5,9 @@ import { type ErrorCode, errorKinds } from '../../model/errors.ts';
 import { filterTables } from '../../protocol/filter/fields.ts';
 import { fieldTypes } from '../../protocol/filter/types.ts';
 import * as spec from '../../protocol/spec.ts';
+import * as statistics from '../../protocol/statistics.ts';
 import * as views from '../../protocol/views.ts';
+import * as why from '../../protocol/why.ts';
 import { accessTo } from '../access.ts';
 import descriptions from './descriptions.json' with { type: 'json' };
 
@@ -21,7 +23,7 @@ const isSchema = (value: unknown): value is Json =>
 
 /** Schemas that have a name of their own, by what they are: one that is used in several places is written once. */
 const namedSchemas = Object.fromEntries(
-  Object.entries({ ...definition, ...spec, ...views }).filter(
+  Object.entries({ ...definition, ...spec, ...views, ...statistics, ...why }).filter(
     ([name, value]) => /^[A-Z]/.test(name) && isSchema(value),
   ),
 ) as Readonly<Record<string, Json>>;

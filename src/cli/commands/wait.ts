@@ -11,6 +11,7 @@ import { Interrupted } from '../interrupts.ts';
 import { LocalNotifier } from '../notify.ts';
 import { workflowNamed } from '../reference.ts';
 import { type Reporter, reporterFor, type Voice } from '../reporter.ts';
+import { StallWatch } from '../stall.ts';
 import { watch } from '../watch.ts';
 
 export async function wait(context: Context, names: readonly string[], options: ExecutionOptions): Promise<number> {
@@ -52,7 +53,11 @@ async function waitForAll(watching: Watching, ids: readonly string[]): Promise<r
   return Promise.all(
     views.map(async (view) => {
       const notifier = new LocalNotifier(env, watching.options);
-      const end = await watch(client, view, (next) => notifier.look(next));
+      const stall = new StallWatch(client, (text) => watching.reporter.note(text));
+      const end = await watch(client, view, (next) => {
+        notifier.look(next);
+        stall.look(next);
+      });
       await printSummary(env, voice, await summaryOf(client, end));
       await notifier.settled();
       return end;
@@ -65,12 +70,15 @@ async function waitForOne(
   first: WorkflowView,
 ): Promise<WorkflowView> {
   const notifier = new LocalNotifier(env, options);
+  const stall = new StallWatch(client, (text) => reporter.note(text));
   let end: WorkflowView;
   try {
-    end = await watch(client, first, (view) => {
+    const look = (view: WorkflowView): void => {
       reporter.show(view);
       notifier.look(view);
-    });
+      stall.look(view);
+    };
+    end = await watch(client, first, look, reporter.paceMs);
   } finally {
     reporter.end();
   }

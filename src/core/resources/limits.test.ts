@@ -100,3 +100,20 @@ describe('limits', () => {
     expect(limits.admits(one, plainNeed)).toBe(false);
   });
 });
+
+describe('refusals', () => {
+  it('are all that there are, of which the first is the one that a launch meets', () => {
+    const limits = new Limits();
+    for (const name of ['matlab', 'few', 'many']) limits.set(name, name === 'many' ? 9 : 1);
+    const one = workflow(1, { workflow: 0, templates: { t: 0 } });
+    const need = { ...grouped('template:t', 'tag:a=b'), limits: { matlab: 2, few: 2, many: 2 } };
+    expect(limits.refusalsOf(one, need)).toEqual([
+      { kind: 'workflow' },
+      { kind: 'group', name: 'template:t' },
+      { kind: 'cluster', name: 'matlab' },
+      { kind: 'cluster', name: 'few' },
+    ]);
+    expect(limits.refusalOf(one, need)).toEqual({ kind: 'workflow' });
+    expect(limits.refusalsOf(workflow(2), plainNeed)).toEqual([]);
+  });
+});

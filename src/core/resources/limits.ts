@@ -15,6 +15,11 @@ import type { WorkflowRecord } from '../workflow/record.ts';
 const parts = 1_000_000;
 const partsOf = (amount: number): number => Math.round(amount * parts);
 
+const none: readonly string[] = [];
+
+const isFull = ({ concurrency, live }: WorkflowRecord): boolean =>
+  concurrency?.workflow !== undefined && live >= concurrency.workflow;
+
 export interface LimitState {
   readonly name: string;
   /** Undefined: there is no end. */
@@ -88,22 +93,38 @@ export class Limits {
     return this.refusalOf(workflow, need) === undefined;
   }
 
+  /** The first that there is. */
   refusalOf(workflow: WorkflowRecord, need: Need): Refusal | undefined {
     const { concurrency } = workflow;
-    if (concurrency?.workflow !== undefined && workflow.live >= concurrency.workflow) return { kind: 'workflow' };
-    if (concurrency !== undefined && need.groups !== undefined) {
-      for (const name of need.groups) {
-        const max = workflow.groupMax.get(name);
-        if (max !== undefined && this.usedOf(workflow.id, name) >= max) return { kind: 'group', name };
-      }
+    if (concurrency !== undefined) {
+      if (isFull(workflow)) return { kind: 'workflow' };
+      for (const name of need.groups ?? none) if (this.#isGroupFull(workflow, name)) return { kind: 'group', name };
     }
     for (const name in need.limits) {
-      const max = this.#max.get(name);
-      if (max === undefined) continue;
-      if ((this.#used.get(name) ?? 0) + partsOf(need.limits[name] ?? 0) > partsOf(max))
-        return { kind: 'cluster', name };
+      if (this.#isShort(name, need.limits[name] ?? 0)) return { kind: 'cluster', name };
     }
     return undefined;
+  }
+
+  /** All of them, for people. */
+  refusalsOf(workflow: WorkflowRecord, need: Need): Refusal[] {
+    const groups = (need.groups ?? none).filter((name) => this.#isGroupFull(workflow, name));
+    const short = Object.entries(need.limits ?? {}).filter(([name, amount]) => this.#isShort(name, amount));
+    return [
+      ...(isFull(workflow) ? [{ kind: 'workflow' } as const] : []),
+      ...groups.map((name) => ({ kind: 'group', name }) as const),
+      ...short.map(([name]) => ({ kind: 'cluster', name }) as const),
+    ];
+  }
+
+  #isGroupFull({ id, groupMax }: WorkflowRecord, name: string): boolean {
+    const max = groupMax.get(name);
+    return max !== undefined && this.usedOf(id, name) >= max;
+  }
+
+  #isShort(name: string, amount: number): boolean {
+    const max = this.#max.get(name);
+    return max !== undefined && (this.#used.get(name) ?? 0) + partsOf(amount) > partsOf(max);
   }
 
   /** It was refused: it is among the woken when that may have changed. */

@@ -18,7 +18,7 @@ export interface QueueCapacity {
 }
 
 /** One that is to end gets nothing any more; one that is drained may be released. */
-const isStaying = ({ state, bar }: WorkerRecord): boolean => state !== 'must-die' && bar?.kind !== 'stopping';
+export const isStaying = ({ state, bar }: WorkerRecord): boolean => state !== 'must-die' && bar?.kind !== 'stopping';
 
 /** Whether there is a worker at all. */
 export const hasWorkers = ({ liveWorkers }: Cluster): boolean => [...liveWorkers.values()].some(isStaying);
@@ -47,7 +47,7 @@ export function capacityOfQueue(cluster: Cluster, queue: string, now: number): Q
 /** `lacks` says it of a task: `asks for 64.0 GiB of memory; …`. */
 export type Holding = { readonly ok: true } | { readonly ok: false; readonly lacks: string };
 
-interface Lack {
+export interface Lack {
   readonly of: string;
   readonly asked: string;
   readonly there: string;
@@ -63,7 +63,7 @@ export function couldHold(cluster: Cluster, need: Need, now: number): Holding {
   for (const worker of workersOf(cluster, need.queue)) {
     const lacks = lacksOf(worker, need, now);
     if (lacks.length === 0) return { ok: true };
-    const distance = lacks.reduce((sum, { part }) => sum + 1 - part, 0);
+    const distance = distanceOf(lacks);
     if (nearest === undefined || distance < nearest.distance) nearest = { worker, lacks, distance };
   }
   if (nearest === undefined) return { ok: false, lacks: `asks for queue '${need.queue}', which no worker has` };
@@ -74,7 +74,15 @@ export function couldHold(cluster: Cluster, need: Need, now: number): Holding {
   return { ok: false, lacks: `asks for ${asked}; ${which}, has ${there}` };
 }
 
-function lacksOf({ slots, capacity }: WorkerRecord, need: Need, now: number): Lack[] {
+/** How far a worker is from being large enough. */
+export const distanceOf = (lacks: readonly Lack[]): number => lacks.reduce((sum, { part }) => sum + 1 - part, 0);
+
+/** What a worker lacks for it, with nothing else on it. */
+export function lacksOf(
+  { slots, capacity }: Pick<WorkerRecord, 'slots' | 'capacity'>,
+  need: Need,
+  now: number,
+): Lack[] {
   const lacks: Lack[] = [];
   const check = (of: string, asked: number, there: number, show: (amount: number) => string = String): void => {
     if (asked > there) lacks.push({ of, asked: show(asked), there: show(there), part: there / asked });

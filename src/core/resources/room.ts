@@ -99,6 +99,28 @@ export function fits(room: Room, load: Load, demand: Demand, ahead = 0): boolean
   return true;
 }
 
+/** What is asked for, and how much of it is free. */
+export interface Shortage {
+  readonly of: 'cpus' | 'memory' | 'gpus' | `pool:${string}` | 'attempts';
+  readonly asked: number;
+  readonly free: number;
+}
+
+/** What there is too little of beside what is taken: nothing where it fits. */
+export function shortagesOf(room: Room, load: Load, { cpus, memoryBytes, gpus, pools }: Demand): Shortage[] {
+  const short: Shortage[] = [];
+  const check = (of: Shortage['of'], asked: number, taken: number, there: number, unit = 1): void => {
+    if (asked > 0 && taken + asked > there)
+      short.push({ of, asked: asked / unit, free: Math.max(0, there - taken) / unit });
+  };
+  check('cpus', cpus, load.cpus, room.cpus, parts);
+  check('memory', memoryBytes, load.memoryBytes, room.memoryBytes);
+  check('gpus', gpus, load.gpus, room.gpus);
+  for (const [name, amount] of pools)
+    check(`pool:${name}`, amount, load.pools.get(name) ?? 0, room.pools.get(name) ?? 0, parts);
+  return short;
+}
+
 /** Whether there is room for it where there is nothing else. */
 export const couldFit = (room: Room, demand: Demand): boolean => fits(room, empty, demand);
 

@@ -127,6 +127,15 @@ export class Lanes {
     return this.#lanes[idOf(need, workflow.rules.failFast)]?.turns.has(workflow) ?? false;
   }
 
+  /** The lane of a need; where it has never been one, as it would be. */
+  laneOf(need: number, failsFast: boolean): Lane {
+    return this.#lanes[idOf(need, failsFast)] ?? new Lane(need, this.#needs, failsFast);
+  }
+
+  byId(id: number): Lane | undefined {
+    return this.#lanes[id];
+  }
+
   add(need: number, priority: number, workflow: WorkflowRecord): void {
     const { failFast } = workflow.rules;
     const id = idOf(need, failFast);

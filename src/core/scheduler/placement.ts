@@ -1,12 +1,20 @@
 /** Whether something can be placed on a worker: now, or ahead of its turn. */
 import { prefetchMax, prefetchMs, workerAttemptsMax } from '../../model/limits.ts';
+import type { Obstacle } from '../../model/reasons.ts';
 import { couldFit, fits } from '../resources/room.ts';
 import type { WorkerRecord } from '../worker.ts';
 import type { Lane } from './lanes.ts';
 
-/** Whether it may be given tasks at all. One over HTTP takes its tasks itself. */
-export const mayLaunch = ({ kind, state, isAway, bar }: WorkerRecord): boolean =>
-  kind === 'native' && state === 'healthy' && !isAway && bar === undefined;
+/** Why it is given no tasks, if it is not. One over HTTP takes its tasks itself. */
+export function obstacleOf({ kind, state, isAway, bar }: WorkerRecord): Obstacle | undefined {
+  if (state !== 'healthy') return state;
+  if (isAway) return 'away';
+  if (bar !== undefined) return bar.kind;
+  return kind === 'native' ? undefined : kind;
+}
+
+/** Whether it may be given tasks at all. */
+export const mayLaunch = (worker: WorkerRecord): boolean => obstacleOf(worker) === undefined;
 
 /** For how many slots it may have work beyond those that it has. Before the first end nobody knows how long tasks take: none. */
 export function prefetchOf(worker: WorkerRecord): number {

@@ -64,6 +64,23 @@ export class ReadyQueue {
     return task;
   }
 
+  /** How many there are of that level and of higher ones; entries that no longer hold are counted, too. */
+  sizeFrom(level: Level): number {
+    let size = 0;
+    for (let at = this.#levels.length - 1; at >= 0; at--) {
+      const one = this.#levels[at] as TasksOfLevel;
+      if (one.level < level) break;
+      size += one.tasks.size;
+    }
+    return size;
+  }
+
+  /** How many go before a task of that level; of those that did not come in order, no more than so many are looked at. */
+  sizeBefore(level: Level, task: number, looksMax: number): number {
+    const own = this.#levels.find((one) => one.level === level);
+    return this.sizeFrom(level + 1) + (own?.tasks.countBelow(task, looksMax) ?? 0);
+  }
+
   /** Those of a higher level first; not to be changed meanwhile. */
   *values(): Generator<number> {
     for (let at = this.#levels.length - 1; at >= 0; at--) yield* this.#levels[at]?.tasks.values() ?? [];

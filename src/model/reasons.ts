@@ -1,0 +1,107 @@
+/** Every reason why a task is not done, or why a workflow has not ended, by its name. `core/why` says which hold. */
+export const reasonKinds = [
+  // Its workflow is in the way.
+  'registering',
+  'workflow-starting',
+  'workflow-halted',
+  'workflow-stopping',
+  // So is something of its own.
+  'dependencies',
+  'held',
+  'back-off',
+  'suspended',
+  'settling',
+  'latest-start',
+  // It could be launched, but must not be.
+  'initial-wait',
+  'limit',
+  'workflow-limit',
+  'group-limit',
+  // It could be launched, but there is no place.
+  'no-worker',
+  'no-queue',
+  'too-large',
+  'workers-unavailable',
+  'unclaimed',
+  'slots-busy',
+  'no-room',
+  'reserved',
+  'reserved-for-it',
+  'avoided',
+  'higher-priority',
+  'behind',
+  'next',
+  // A worker has it.
+  'sent',
+  'unsure',
+  'queued-at-worker',
+  'running',
+  'cancelling',
+  'worker-silent',
+  // It has ended.
+  'done',
+  'failed',
+  'cancelled',
+  'aborted',
+  // Of workflows only.
+  'open',
+  'ended',
+] as const;
+export type ReasonKind = (typeof reasonKinds)[number];
+
+/** Why a worker that is there is given no tasks. */
+export const obstacles = [
+  'new',
+  'unhealthy',
+  'must-die',
+  'gone',
+  'away',
+  'drained',
+  'stopping',
+  'quarantined',
+  'http',
+] as const;
+export type Obstacle = (typeof obstacles)[number];
+
+/** What tasks with the same reason have in common, for people. */
+export const reasonTitles: Readonly<Record<ReasonKind, string>> = {
+  registering: 'still being submitted',
+  'workflow-starting': 'the workflow is about to begin',
+  'workflow-halted': 'the workflow is halted',
+  'workflow-stopping': 'the workflow is being cancelled',
+  dependencies: 'waiting for other tasks',
+  held: 'held',
+  'back-off': 'waiting before the next attempt',
+  suspended: 'waiting for what comes of a suspicion against a worker',
+  settling: 'the controller is about to deal with it',
+  'latest-start': 'has a latest start',
+  'initial-wait': 'the controller launches nothing yet',
+  limit: 'a limit of all workflows is reached',
+  'workflow-limit': 'as many tasks of the workflow run as may',
+  'group-limit': 'as many tasks of the template or tag run as may',
+  'no-worker': 'there is no worker',
+  'no-queue': 'no worker has the queue',
+  'too-large': 'no worker is large enough',
+  'workers-unavailable': 'no worker that could run it gets tasks',
+  unclaimed: 'waiting for a worker over HTTP to claim it',
+  'slots-busy': 'all slots are busy',
+  'no-room': 'no worker has room for now',
+  reserved: 'what is free is kept for others',
+  'reserved-for-it': 'a worker is kept free for it',
+  avoided: 'only the worker that it is not to be tried on has room',
+  'higher-priority': 'others have a higher priority',
+  behind: 'others go before it',
+  next: 'about to be sent to a worker',
+  sent: 'sent to a worker',
+  unsure: 'sent to a worker that may not have got it',
+  'queued-at-worker': 'waiting for a slot of the worker that has it',
+  running: 'running',
+  cancelling: 'being cancelled',
+  'worker-silent': 'nothing is heard of its worker',
+  done: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  aborted: 'never submitted as a whole',
+  open: 'open: more tasks may come',
+  ended: 'ended',
+};
