@@ -364,7 +364,6 @@ export class WorkerSessions {
     const { id, instance, facts } = worker;
     const state = facts.isNew ? 'new' : worker.state === 'healthy' ? 'healthy' : 'unhealthy';
     const set = this.#wait.isOn(now) ? {} : { set: this.#mark() };
-    const takes = ['usage'];
     const told = { scheduler, instance, beat, worker: id, state, timeouts, takes, ...set } as const;
     effects.push({ type: 'send', link, message: { t: 'heartbeat-reply', ...told } });
     if (facts.isNew) effects.push({ type: 'send', link, message: { t: 'get-running', scheduler } });
@@ -446,6 +445,9 @@ export class WorkerSessions {
     this.pulls.onOpened(worker.id, link, effects);
   }
 }
+
+/** Messages that came after the first release with this version of the protocol. */
+const takes = ['usage'];
 
 /** What takes more or less than a slot is not reckoned with: nobody knows how many of it run. */
 const spareOf = ({ attempts, slots, load }: WorkerRecord): number => (load.odd > 0 ? 0 : attempts.size - slots);

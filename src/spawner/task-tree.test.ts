@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { loadLibc } from '../platform/node/libc.ts';
-import { ProcessLook, ProcFiles, TICK_MS } from '../platform/node/process-look.ts';
+import { ProcFiles, TICK_MS } from '../platform/node/process-look.ts';
 import { killTree, readProc, readStat } from '../platform/node/process-tree.ts';
 import { until } from './driver.testing.ts';
 import { TaskTree } from './task-tree.ts';
@@ -148,48 +148,44 @@ describe('the processes of a tree', () => {
   });
 });
 
-const lastPid = '/proc/sys/kernel/ns_last_pid';
-function maySetPid(): boolean {
-  try {
-    accessSync(lastPid, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** In a namespace of its own, where nobody else takes pids, and nobody else's come again. */
+const ownPids = ['--pid', '--fork', '--mount-proc'];
+const hasOwnPids = spawnSync('unshare', [...ownPids, 'test', '-w', '/proc/sys/kernel/ns_last_pid']).status === 0;
 
-/** A child with that very pid: others of the machine may be quicker, hence some tries. */
-function takePid(pid: number): ChildProcess | undefined {
-  for (let tries = 0; tries < 500; tries++) {
-    writeFileSync(lastPid, String(pid - 1));
-    const child = spawn('sleep', ['100'], { stdio: 'ignore' });
-    children.push(child);
-    if (child.pid === pid) return child;
-    child.kill('SIGKILL');
-  }
-  return undefined;
-}
+const sourceOf = (path: string): string => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)));
 
-describe.runIf(maySetPid())('a pid that is used again', () => {
+/** Looks at a process, ends it, gives its pid to another one, and looks again. */
+const reuse = (needed: string): string => `
+  import { spawn } from 'node:child_process';
+  import { once } from 'node:events';
+  import { writeFileSync } from 'node:fs';
+  import { loadLibc } from ${sourceOf('../platform/node/libc.ts')};
+  import { ProcessLook, ProcFiles } from ${sourceOf('../platform/node/process-look.ts')};
+  const files = new ProcFiles(loadLibc(), () => ${needed});
+  const start = () => spawn('sleep', ['100'], { stdio: 'ignore' });
+  const first = start();
+  const look = ProcessLook.at(files, first.pid);
+  const before = look.refresh();
+  // Some ticks, by which the other one is younger.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  first.kill('SIGKILL');
+  await once(first, 'exit');
+  let second;
+  do {
+    second?.kill('SIGKILL');
+    writeFileSync('/proc/sys/kernel/ns_last_pid', String(first.pid - 1));
+    second = start();
+  } while (second.pid !== first.pid);
+  console.log(JSON.stringify([before, look.refresh(), ProcessLook.at(files, first.pid) !== undefined]));
+  second.kill('SIGKILL');`;
+
+describe.runIf(hasOwnPids)('a pid that is used again', () => {
   it.each([
-    ['by the open file', files],
-    ['by the time of its start', scarceFiles],
-  ])('is not taken for the process that had it, %s', async (_, means) => {
-    const first = spawn('sleep', ['100'], { stdio: 'ignore' });
-    const pid = first.pid ?? 0;
-    const process = ProcessLook.at(means, pid);
-    expect(process?.refresh()).toBe(true);
-    const gone = new Promise((resolve) => first.once('exit', resolve));
-    // Another tick, by which it differs.
-    await new Promise((resolve) => setTimeout(resolve, 3 * TICK_MS));
-    first.kill('SIGKILL');
-    await gone;
-    const second = takePid(pid);
-    expect(second?.pid).toBe(pid);
-    const other = ProcessLook.at(means, pid);
-    expect(other?.refresh()).toBe(true);
-    other?.close();
-    expect(process?.refresh()).toBe(false);
-    process?.close();
+    ['by the open file', '0'],
+    ['by the time of its start, where none stays open', 'Number.POSITIVE_INFINITY'],
+  ])('is not taken for the process that had it, %s', (_, needed) => {
+    const words = [...ownPids, process.execPath, '--input-type=module', '-e', reuse(needed)];
+    const { stdout } = spawnSync('unshare', words, { encoding: 'utf8', timeout: 30_000 });
+    expect(JSON.parse(stdout)).toEqual([true, false, true]);
   });
 });

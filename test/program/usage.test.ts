@@ -122,7 +122,7 @@ describe.concurrent('a task that takes memory in steps, and whose children use t
 });
 
 describe.concurrent('the samples of attempts', () => {
-  it('come out of the same call, whoever ran them', async () => {
+  it('come out of the same call, whoever ran them (A7, A8)', async () => {
     const own = await finish('sleep 3.5');
     const { url, tokens } = herd.access;
     const worker = await WorkerClient.register(
