@@ -6,6 +6,7 @@ import { type InProcessController, startController } from '../../test/controller
 import { plainSpec } from '../../test/controller/spec.ts';
 import { Report } from '../protocol/report.ts';
 import type { EdgeSpec, TaskSpec } from '../protocol/spec.ts';
+import { WorkerClient } from '../sdk/worker-client.ts';
 import { CliBench } from './bench.testing.ts';
 
 let controller: InProcessController;
@@ -172,5 +173,19 @@ describe('what is told', () => {
     expect(report.tasks[`${id}.2`]).toEqual({ name: 'often', command: 'exit 1', template: 'first', state: 'failed' });
     const [, page] = await said('report', id, '-o', '-');
     for (const text of ['Critical path', 'Retries', 'often', 'Usage against request']) expect(page).toContain(text);
+  });
+
+  it('has what the slowest attempts used over time, where that was recorded', async () => {
+    const worker = await WorkerClient.register(controller.access, { name: 'other', capacity: { queue: 'other' } });
+    const id = await submitted([{ command: 'a', resources: { queue: 'other' } }]);
+    const [claim] = await worker.claim({ waitMs: 5_000 });
+    if (claim === undefined) throw new Error('it was given nothing');
+    for (const value of [1_000, 3_000, 2_000]) await worker.reportUsage(claim, 'memory_usage', { value });
+    await worker.end(claim, { exit_status: 0 });
+    await state(id, 'done');
+    const [slow] = (await told(id)).slowest;
+    expect(slow?.memory?.map(({ value }) => value)).toEqual([1_000, 3_000, 2_000]);
+    expect(slow?.cpus).toBeUndefined();
+    expect((await said('report', id, '-o', '-'))[1]).toMatch(/<svg class="spark"[^>]*aria-label="at most 2.9 KiB">/);
   });
 });

@@ -120,6 +120,36 @@ export const continuationsMax = 1_000;
 export const usageSamplesMax = 512;
 /** Samples in one report. */
 export const reportSamplesMax = 100;
+/** What workers tell of the use of their attempts. Samples may be lost, and nothing ever waits for them. */
+export const usageLimits = {
+  /** An attempt that has ended by then has no series: what it used comes with its end. */
+  fromMs: 3_000,
+  /** A sample follows the one before after a share of the attempt's age: some 300 in half an hour, then one in `silenceMs`. */
+  spacingShare: 1 / 64,
+  /** For each so many tasks of a spawner a second more between two samples. */
+  tasksPerSecond: 100,
+  /** What does not change is told again after so long. */
+  silenceMs: 30_000,
+  /** How long a spawner, and then its worker, collects what goes into one message. */
+  spawnerBatchMs: 2_000,
+  workerBatchMs: 4_000,
+  /** Samples of one message. */
+  messageSamplesMax: 1_000,
+  /** Samples that wait for their message in a worker; of those that come beyond it nothing is kept. */
+  heldMax: 20_000,
+  /** Samples of workers that one turn of the controller keeps; what comes beyond it is dropped. */
+  turnSamplesMax: 10_000,
+} as const;
+/** The program that tells how busy GPUs are. */
+export const gpuWatchLimits = {
+  everyMs: 5_000,
+  /** Without a word for so long it hangs, and is killed. */
+  silenceMs: 20_000,
+  /** After which one that failed is tried again. */
+  retryMs: { first: 10_000, max: 600_000 },
+  /** One line of it; what is longer is none of its lines. */
+  lineCharactersMax: 1_000,
+} as const;
 /** Work sent ahead of free slots, measured in time, and capped in count. */
 export const prefetchMs = 100;
 export const prefetchMax = 2_048;

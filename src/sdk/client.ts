@@ -43,6 +43,7 @@ import { type OutputQuery, outputOf, type SearchOptions, searchLines } from './o
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
 import { apiPath, type Query } from './paths.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
+import { type UsageOverTime, usageIn } from './usage-series.ts';
 
 export interface Extended {
   readonly firstIndex: number;
@@ -467,7 +468,12 @@ export class Client {
     return this.read(`tasks/${task}/execution_info`, { attempt });
   }
 
-  /** The same of all attempts. */
+  /** What the last attempt used over time, or another one. */
+  async usage(task: string, attempt?: number): Promise<UsageOverTime> {
+    return usageIn(await this.executionInfo(task, attempt));
+  }
+
+  /** How all attempts go. */
   currentHistory(task: string): Promise<ExecutionHistory> {
     return this.read(`tasks/${task}/current_history`, {});
   }

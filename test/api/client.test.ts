@@ -80,6 +80,11 @@ const halted = async (): Promise<string> => (await client.halt(await begun(), 'd
 
 const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer() });
 const ExtendedByLines = Type.Object({ ...Extended.properties, lines: Type.Integer() });
+const points = Type.Array(Type.Object({ at: Type.Integer(), value: Type.Number() }));
+const time = Type.Optional(Type.Integer());
+const UsageOverTime = Type.Object({
+  ...{ attempt: Type.Integer(), startedAt: time, endedAt: time, memory: points, cpu: points, gpu: points },
+});
 const Nothing = Type.Union([Type.Undefined(), Type.Null()]);
 
 const definition = { name: 'defined', cwd: '/', tasks: [{ name: 'x', command: 'x' }] };
@@ -139,6 +144,7 @@ const cases: Readonly<Record<Method, Case>> = {
   addContinuations: [() => client.addContinuations(held(7), [held(8), held(9)], 'any'), TaskDetail],
   removeContinuations: [() => client.removeContinuations(held(7), [held(8), held(9)]), TaskDetail],
   executionInfo: [() => client.executionInfo('w1.1', 1), ExecutionInfo],
+  usage: [() => client.usage('w1.1'), UsageOverTime],
   currentHistory: [() => client.currentHistory('w1.1'), ExecutionHistory],
   steerTasks: [() => client.steerTasks('cancel', { where: 'held=true' }), BulkResult],
   register: [() => client.register(plainSpec), Type.Object({ id: Type.String() })],
