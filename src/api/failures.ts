@@ -1,5 +1,6 @@
 /** Failed tasks of a workflow, grouped by how they failed: a look at memory, and at the output of an example of each group. */
 import type { ControllerShell } from '../controller/shell.ts';
+import { typeable } from '../definition/shell/quoting.ts';
 import { type FailureCause, showCause } from '../model/failure-cause.ts';
 import { type AttemptId, printTask, printWorkflow, type TaskId, type WorkflowId } from '../model/ids.ts';
 import { failureLimits, outputTailBytesMax, queryLimits } from '../model/limits.ts';
@@ -8,11 +9,10 @@ import { escapeValue, parseFilter } from '../protocol/filter/language.ts';
 import type { FailureGroup, FailureList } from '../protocol/statistics.ts';
 import { storedOutput } from './output.ts';
 import { breath } from './query/breath.ts';
-import { type FailureValues, failureValues, noFingerprint } from './query/failure-values.ts';
+import { type FailureValues, failureValues, noFingerprint, unknownFailure } from './query/failure-values.ts';
 import { planTasks } from './query/task-plan.ts';
 import { walkTasks } from './query/task-walk.ts';
 import { optional } from './render.ts';
-import { shellWord } from './shell-word.ts';
 import { shortfallsOf } from './task-resources.ts';
 
 const lastLinesMax = 3;
@@ -72,7 +72,7 @@ async function gather(
       };
       const walked = walkTasks(plan, cluster, walk);
       for (const task of walked.found) {
-        const { cause, fingerprint, host } = failures.of(cluster, task) ?? unknown;
+        const { cause, fingerprint, host } = failures.of(cluster, task) ?? unknownFailure;
         const group = groupOf(groups, cause, fingerprint, isByHost ? host : undefined);
         group.count++;
         if (group.examples.length < failureLimits.examplesMax) group.examples.push(task);
@@ -84,9 +84,6 @@ async function gather(
     after = reached;
   }
 }
-
-/** A failed attempt without its row of failures: there is none, unless somebody removed it. */
-const unknown = { cause: 'lost', fingerprint: 0, host: undefined } as const;
 
 function groupOf(
   groups: Map<string, Group>,
@@ -128,7 +125,7 @@ class Namer {
     const options = [
       `--cause ${cause}`,
       ...(fingerprint === undefined ? [] : [`--fingerprint ${fingerprint}`]),
-      ...(host === undefined ? [] : [`--host ${shellWord(host)}`]),
+      ...(host === undefined ? [] : [`--host ${typeable(host)}`]),
     ];
     return { where: clauses.join('&'), rerun: `drover retry ${this.#workflow} ${options.join(' ')}` };
   }

@@ -5,9 +5,9 @@ import type { LinkListener, PacedLink } from '../platform/env.ts';
 import { eventFields } from '../protocol/filter/fields.ts';
 import { controlPath, outputPath } from '../protocol/worker.ts';
 import { accessTo, mustBeAllowed, type RouteAccess, workerLinks } from './access.ts';
+import { eventCursor, printCursor } from './events/cursor.ts';
 import type { EventSink, EventStreams } from './events/streams.ts';
 import type { Gate } from './gate.ts';
-import { eventCursor } from './query/events.ts';
 import { filterOf } from './query/list-query.ts';
 import { eventStreamPath, streamParameters } from './routes/event-streams.ts';
 
@@ -68,7 +68,7 @@ function eventLink({ shell, streams }: LinkServices, path: string): (link: Paced
     eventCursor(shell, wanted)
       .then((after) => {
         if (isClosed) return;
-        link.send(JSON.stringify({ cursor: after }));
+        link.send(JSON.stringify({ cursor: printCursor(after) }));
         const stream = streams.open(filter, after, overLink(link));
         stop = () => stream.stop();
         return stream.ended;
@@ -93,5 +93,5 @@ const overLink = (link: PacedLink): EventSink => ({
     for (const { text } of events.slice(0, -1)) link.send(text);
     await link.pass(events.at(-1)?.text ?? '');
   },
-  beat: (cursor) => link.pass(JSON.stringify({ cursor })),
+  beat: (cursor) => link.pass(JSON.stringify({ cursor: printCursor(cursor) })),
 });

@@ -17,7 +17,31 @@ import { decodeCursor, encodeCursor } from './query/cursor.ts';
 import { planFor } from './query/planning.ts';
 import { lastAttempts, selectTasks } from './query/task-selection.ts';
 
+/** So many have their turn at a time; who comes later waits. */
+export class Turns {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(most: number) {
+    this.#free = most;
+  }
+
+  async take<T>(act: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await act();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+}
+
 export interface Search {
+  /** Of all searches together. Whoever reads what was found has none meanwhile. */
+  readonly turns: Turns;
   readonly filter: Filter;
   readonly pattern: Pattern;
   readonly streams: readonly OutputStream[];
@@ -55,7 +79,7 @@ export async function* searchOutput(shell: ControllerShell, search: Search): Asy
 
 async function* searchTask(
   shell: ControllerShell,
-  { pattern, streams, context }: Search,
+  { turns, pattern, streams, context }: Search,
   id: TaskId,
   row: AttemptRow,
   tally: Tally,
@@ -64,20 +88,31 @@ async function* searchTask(
   tally.tasks++;
   for (const stream of streams) {
     const finder = new LineFinder(pattern, context);
-    const lines = (text: string, isEnd: boolean): SearchLine[] =>
-      finder.take(text, isEnd).map((found) => ({ task, attempt: row.number, stream, ...found }));
+    const lines = async (text: string, isEnd: boolean): Promise<SearchLine[]> =>
+      (await finder.take(text, isEnd)).map((found) => ({ task, attempt: row.number, stream, ...found }));
     const decoder = new TextDecoder();
     for (let offset = 0; ; await breath()) {
-      const { data, nextOffset, isComplete } = await readOutput(shell, { attempt: row.id, stream, offset });
-      tally.bytes += data.length;
-      tally.missing += nextOffset - offset - data.length;
-      const isEnd = isComplete || nextOffset === offset;
-      yield* lines(decoder.decode(data, { stream: !isEnd }), isEnd);
+      const from = offset;
+      const { found, isEnd } = await turns.take(async () => {
+        const read = await readOutput(shell, { attempt: row.id, stream, offset: from });
+        const { data, nextOffset, isComplete } = read;
+        tally.bytes += data.length;
+        tally.missing += nextOffset - from - data.length;
+        const isLast = isComplete || nextOffset === from;
+        offset = nextOffset;
+        return { found: await lines(decoder.decode(data, { stream: !isLast }), isLast), isEnd: isLast };
+      });
+      yield* found;
       if (isEnd) break;
-      offset = nextOffset;
     }
     tally.matches += finder.matches;
   }
+}
+
+/** Of a line, or all of it. */
+interface Part {
+  readonly number: number;
+  readonly text: string;
 }
 
 type Found = Pick<SearchLine, 'line' | 'text' | 'spans' | 'isCut'>;
@@ -98,7 +133,21 @@ class LineFinder {
     this.#context = context;
   }
 
-  take(text: string, isEnd: boolean): Found[] {
+  /** Some lines at a time, with others between them: a piece of output may be all line feeds. */
+  async take(text: string, isEnd: boolean): Promise<Found[]> {
+    const parts = this.#cut(text, isEnd);
+    const found: Found[] = [];
+    for (let from = 0; from < parts.length; from += limits.linesAtOnce) {
+      if (from > 0) await breath();
+      const some = parts.slice(from, from + limits.linesAtOnce);
+      const texts = some.map((part) => part.text);
+      const places = this.#pattern.find(texts, limits.spansMax, limits.pieceMsMax);
+      for (const [at, part] of some.entries()) found.push(...this.#look(part.number, part.text, places[at] ?? []));
+    }
+    return found;
+  }
+
+  #cut(text: string, isEnd: boolean): Part[] {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     const parts = lines.flatMap((line) => this.#numbered(line, true));
@@ -106,18 +155,12 @@ class LineFinder {
       parts.push({ number: this.#number, text: this.#rest.slice(0, limits.lineCharactersMax) });
     }
     if (isEnd && this.#rest !== '') parts.push(...this.#numbered(this.#rest, true));
-    if (parts.length === 0) return [];
-    const places = this.#pattern.find(
-      parts.map((part) => part.text),
-      limits.spansMax,
-      limits.pieceMsMax,
-    );
-    return parts.flatMap((part, at) => this.#look(part.number, part.text, places[at] ?? []));
+    return parts;
   }
 
   /** A line that is too long comes in parts of the same number. */
-  #numbered(line: string, isWhole: boolean): { number: number; text: string }[] {
-    const parts: { number: number; text: string }[] = [];
+  #numbered(line: string, isWhole: boolean): Part[] {
+    const parts: Part[] = [];
     for (let from = 0; from === 0 || from < line.length; from += limits.lineCharactersMax) {
       parts.push({ number: this.#number, text: line.slice(from, from + limits.lineCharactersMax) });
     }

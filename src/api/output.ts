@@ -1,6 +1,7 @@
 /** Output of attempts: from the packed files once the controller has it, from the worker as long as it does not. */
 import type { LiveOutput } from '../controller/messages.ts';
 import type { ControllerShell } from '../controller/shell.ts';
+import type { Cluster } from '../core/cluster.ts';
 import type { AttemptId } from '../model/ids.ts';
 import { outputChunkBytesMax, outputReadBytesMax } from '../model/limits.ts';
 import type { OutputStream } from '../model/states.ts';
@@ -18,6 +19,8 @@ export interface OutputRead {
   readonly nextOffset: number;
   /** The attempt has ended and these are its last bytes. */
   readonly isComplete: boolean;
+  /** There may be more, with a worker that can't be asked now. */
+  readonly isAway: boolean;
 }
 
 export async function storedOutput(
@@ -58,24 +61,61 @@ export interface OutputPlace {
   readonly offset: number;
 }
 
+export interface ReadOptions {
+  readonly limit?: number;
+  /** It waits for what is with a worker that can't be asked now; else that is left out. */
+  readonly isPatient?: boolean;
+}
+
 /** What is there now beyond the offset: from the worker as long as that has it, else from the store. */
 export async function readOutput(
   shell: ControllerShell,
   { attempt, stream, offset }: OutputPlace,
-  limit: number = outputReadBytesMax,
+  { limit = outputReadBytesMax, isPatient = false }: ReadOptions = {},
 ): Promise<OutputRead> {
   const live = await readLive(shell, { attempt, stream, offset }, Math.min(limit, outputChunkBytesMax));
-  if (live !== undefined) return { data: live.data, nextOffset: offset + live.data.length, isComplete: false };
-  const isLive = await shell.read((cluster) => {
-    const record = cluster.attempts.get(attempt);
-    return (record !== undefined && record.state !== 'ended') || shell.controller.sessions.pulls.isPulling(attempt);
-  });
+  const read = (data: Uint8Array, nextOffset: number) => ({ data, nextOffset, isComplete: false, isAway: false });
+  if (live !== undefined) return read(live.data, offset + live.data.length);
+  const known = await shell.read((cluster) => whereaboutsOf(shell, cluster, attempt));
   const output = await storedOutput(shell, attempt, stream);
   const data = await output.read(offset, limit);
-  // A stretch that will not come any more is left out, and the reader sees by how much the offset jumps.
-  const gapEnd = !isLive && data.length === 0 ? output.nextAfter(offset) : undefined;
-  const nextOffset = gapEnd ?? offset + data.length;
-  return { data, nextOffset, isComplete: !isLive && nextOffset >= output.bytes };
+  const gapEnd = data.length > 0 ? undefined : output.nextAfter(offset);
+  const isExpected = !known.isOpen && gapEnd !== undefined && (await mayBeWithItsWorker(shell, attempt));
+  const { isOpen, isAway } = isExpected ? away : known;
+  // A stretch that will not come is left out, and the reader sees by how much the offset jumps.
+  const isLeftOut = !isOpen || (isAway && !isPatient);
+  const nextOffset = isLeftOut && gapEnd !== undefined ? gapEnd : offset + data.length;
+  return { ...read(data, nextOffset), isComplete: !isOpen && nextOffset >= output.bytes, isAway };
+}
+
+interface Whereabouts {
+  /** More may come of it, though nobody could say so now. */
+  readonly isOpen: boolean;
+  readonly isAway: boolean;
+}
+const away: Whereabouts = { isOpen: true, isAway: true };
+
+/** After a restart: a worker that has not yet said what it has may have what is missing here. */
+async function mayBeWithItsWorker(shell: ControllerShell, attempt: AttemptId): Promise<boolean> {
+  const [row] = await shell.store.attempts([attempt]);
+  return shell.read(({ liveWorkers }) => {
+    const worker = row === undefined ? undefined : liveWorkers.get(row.worker);
+    return worker?.kind === 'native' && worker.facts.isNew;
+  });
+}
+
+/** Of an attempt that nobody answered for. */
+function whereaboutsOf(
+  { controller }: ControllerShell,
+  { attempts, workers }: Cluster,
+  attempt: AttemptId,
+): Whereabouts {
+  const { pulls } = controller.sessions;
+  const record = attempts.get(attempt);
+  const holder = record !== undefined && record.state !== 'ended' ? record.worker : pulls.holderOf(attempt);
+  if (holder === undefined) return { isOpen: false, isAway: false };
+  // What workers over HTTP have sent is here, and nobody asks them for more.
+  return { isOpen: true, isAway: workers.get(holder)?.kind !== 'http' && !pulls.reaches(holder) };
 }
 
 /** Where a stream ends now. */

@@ -104,7 +104,7 @@ export class SharedOutput {
     this.#blocks.delete(key);
     this.#blocks.set(key, block);
     const data = block.data.subarray(from);
-    return { data, nextOffset: offset + data.length, isComplete: block.isLast };
+    return { data, nextOffset: offset + data.length, isComplete: block.isLast, isAway: false };
   }
 
   /** What comes behind what is held of the block; from there to the offset nothing is left out. */
@@ -120,13 +120,13 @@ export class SharedOutput {
     const held = this.#held(place);
     if (held !== undefined) return held;
     // A stretch that is gone begins elsewhere for who is within it.
-    return from === offset ? answer : readOutput(this.#shell, place);
+    return from === offset ? answer : readOutput(this.#shell, place, { isPatient: true });
   }
 
   async #fetch(place: OutputPlace, key: string, block: Block): Promise<OutputRead> {
     try {
       const limit = outputChunkBytesMax - (place.offset % outputChunkBytesMax);
-      const answer = await readOutput(this.#shell, place, limit);
+      const answer = await readOutput(this.#shell, place, { limit, isPatient: true });
       if (answer.data.length > 0) this.#fill(key, block, answer);
       return answer;
     } finally {

@@ -80,8 +80,9 @@ export class MemoryEnvironment implements CliEnv {
   /** What was run by the shell, with its variables. */
   readonly shellRuns: (readonly [line: string, variables: Readonly<Record<string, string>>])[] = [];
 
-  async runShell(line: string, variables: Readonly<Record<string, string>>): Promise<number> {
+  async runShell(line: string, variables: Readonly<Record<string, string>>): Promise<number | 'too-long'> {
     this.shellRuns.push([line, variables]);
+    if (line === 'forever') return 'too-long';
     return line === 'false' ? 1 : 0;
   }
 

@@ -31,8 +31,11 @@ export interface CliEnv {
   writeFile(path: string, pieces: Iterable<string>): Promise<void>;
   /** SHA-256 in hex. */
   digest(text: string): string;
-  /** Runs a line by the shell, here, with these variables besides the others; what it writes goes to stderr. */
-  runShell(line: string, variables: Readonly<Record<string, string>>): Promise<number>;
+  /**
+   * Runs a line by the shell, here, with these variables besides the others; what it writes goes to stderr. One that takes
+   * longer is ended.
+   */
+  runShell(line: string, variables: Readonly<Record<string, string>>, msMax: number): Promise<number | 'too-long'>;
   /** For a command that passes much on and keeps nothing: memory is preferred to speed from now on. */
   staySmall(): void;
   /** While there is a listener, these signals do not end the process. Returns how to stop listening. */

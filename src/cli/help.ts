@@ -116,11 +116,12 @@ Examples:
 export const statsHelp = `
 How many tasks are in which state, how fast they end and when the rest will have, how long they wait and run, what they use of
 what they asked for, and what to ask for next time. Quantiles are right within 2 %. With --where, the last attempts of up to
-10,000 of the tasks that match are looked at.
+10,000 of the tasks that match are looked at. By tag, a task is in the group of each of its tags.
 
 Examples:
   drover stats                       of all workflows
   drover stats w3 --by template
+  drover stats w3 --by tag
   drover stats w3 --by tag:model --json | jq '.groups[] | {name, recommended}'
   drover stats w3 --where 'exit=137'
 `;

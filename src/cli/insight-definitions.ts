@@ -8,8 +8,8 @@ import { failuresHelp, reportHelp, statsHelp, whyHelp } from './help.ts';
 import { dirOption, filled, type Given, jsonOption, type Perform, whereOption } from './options.ts';
 
 function grouping(text: string): string {
-  if (/^(template|worker|host|tag:.+)$/.test(text)) return text;
-  throw new InvalidArgumentError('It is template, worker, host or tag:NAME.');
+  if (/^(template|worker|host|tag|tag:.+)$/.test(text)) return text;
+  throw new InvalidArgumentError('It is template, worker, host, tag or tag:NAME.');
 }
 
 export function defineInsights(program: Command, { env }: Given, perform: Perform): void {
@@ -18,7 +18,7 @@ export function defineInsights(program: Command, { env }: Given, perform: Perfor
     .summary('sum up tasks: states, rates, times, memory, and what to ask for')
     .description('Sums up the tasks of a workflow, or of all workflows.')
     .argument('[id]', 'a workflow (default: all of them)')
-    .option('--by <group>', 'also by template, worker, host or tag:NAME', grouping)
+    .option('--by <group>', 'also by template, worker, host, tag or tag:NAME', grouping)
     .addOption(whereOption('only tasks that match'))
     .addOption(
       new Option('--interval <unit>', 'of rates (default: what fits)').choices(['second', 'minute', 'hour'] as const),

@@ -17,6 +17,12 @@ beforeAll(async () => {
     { command: 'c', held: true as const, template: 'last' },
   ];
   await bench.client.submitWhole(plainSpec, { tasks, edges: [] });
+  const tagged = [{ model: 'x', part: '1' }, { model: 'y' }].map((tags) => ({
+    command: 'd',
+    held: true as const,
+    tags,
+  }));
+  await bench.client.submitWhole(plainSpec, { tasks: tagged, edges: [] });
   await eventually(async () => expect((await bench.client.tasks({ where: 'state=failed' })).tasks.length).toBe(4));
 });
 
@@ -54,9 +60,18 @@ describe('drover stats', () => {
     expect(bench.lastJson()).toMatchObject({ where: 'cause=exit:3', states: { failed: 3 }, sample: { matched: 3 } });
   });
 
+  it('groups by all tags, or by one', async () => {
+    const [, all] = await said('stats', 'w3', '--by', 'tag');
+    expect(all).toMatch(/^TAG +ENDED/m);
+    for (const tag of ['model=x', 'model=y', 'part=1']) expect(all).toMatch(new RegExp(`^${tag} +0$`, 'm'));
+    const [, one] = await said('stats', 'w3', '--by', 'tag:model');
+    expect(one).toMatch(/^TAG:MODEL +ENDED/m);
+    expect(one).toMatch(/^x +0$/m);
+  });
+
   it('refuses groups that there are not, with those that there are', async () => {
     const [code, , err] = await said('stats', '--by', 'colour');
-    expect([code, err]).toEqual([2, expect.stringContaining('template, worker, host or tag:NAME')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('template, worker, host, tag or tag:NAME')]);
   });
 
   it('has a page of help with examples', async () => {
@@ -75,6 +90,25 @@ describe('drover failures', () => {
     expect(first).toContain(`  on      ${host} (2)\n  such as w2.1  exit 3 no /a/1\n          | no /a/1\n`);
     expect(first).toMatch(/\n {2}rerun {3}drover retry w2 --cause exit:3 --fingerprint [0-9a-f]{4}$/);
     expect([second, third].join()).toContain('1 task: exit 137\n');
+  });
+
+  it('names the folder in the commands that it prints, where that was named', async () => {
+    const [, out] = await said('failures', 'w2', '--dir', "it's here");
+    const { cwd } = bench.env;
+    expect(out).toContain(`drover retry w2 --cause exit:137 --dir '${cwd}/it'\\''s here'\n`);
+    bench.renew();
+    bench.env.variables.DROVER_DIR = 'elsewhere';
+    await bench.drover('failures', 'w2');
+    expect(bench.env.stdout.text).toContain('drover retry w2 --cause exit:137\n');
+  });
+
+  it('cuts everything but commands to the width of a terminal', async () => {
+    bench.renew();
+    Object.assign(bench.env.stdout, { isTerminal: true, columns: 20 });
+    await bench.drover('failures', 'w2');
+    const { lines } = bench.env.stdout;
+    expect(lines).toContain('  rerun   drover retry w2 --cause exit:137');
+    expect(lines.filter((line) => !line.startsWith('  rerun')).every((line) => line.length <= 20)).toBe(true);
   });
 
   it('says so where nothing failed', async () => {

@@ -59,6 +59,13 @@ describe('notifications', () => {
     expect(bench.env.stderr.text).toContain('--notify-command ended with 1');
   });
 
+  it('by a command that does not end are remarked on, and waited for no longer', async () => {
+    const { id } = await bench.client.submitWhole(plainSpec, { tasks: [{ command: 'ok' }], edges: [] });
+    await eventually(async () => expect((await bench.client.workflow(id)).state).toBe('done'));
+    expect(await bench.drover('wait', id, '--notify-command', 'forever')).toBe(0);
+    expect(bench.env.stderr.text).toContain('--notify-command took longer than 1m, and was ended');
+  });
+
   it.each(['soon', 'failed', 'failed:0', 'failed:x%', 'end,'])('are refused on %s', async (on) => {
     expect(await bench.drover('submit', '--notify-url', 'http://x', '--notify-on', on, 'ok')).toBe(2);
     expect(bench.env.stderr.text).toContain('--notify-on');

@@ -3,7 +3,9 @@
  * of the terminal, by the command that waits, where it runs.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { notifyCommandMsMax } from '../model/limits.ts';
 import { isEndedWorkflow } from '../model/states.ts';
+import { printDurationMs } from '../model/units.ts';
 import type { Notification } from '../protocol/spec.ts';
 import type { WorkflowView } from '../protocol/views.ts';
 import { ringBell } from './bell.ts';
@@ -98,7 +100,7 @@ export class LocalNotifier {
     if (bell) await ringBell(env, `${view.id} ${describe(occasion, view)}`);
     if (notifyCommand === undefined) return;
     const { id, name = '', state, counts } = view;
-    const code = await env.runShell(notifyCommand, {
+    const variables = {
       DROVER_EVENT: typeof occasion === 'string' ? occasion : 'failed',
       DROVER_WORKFLOW: id,
       DROVER_NAME: name,
@@ -106,8 +108,14 @@ export class LocalNotifier {
       DROVER_TOTAL: String(counts.total),
       DROVER_DONE: String(counts.done),
       DROVER_FAILED: String(counts.failed),
-    });
-    if (code !== 0) await env.stderr.write(`drover: --notify-command ended with ${code}\n`).catch(() => undefined);
+    };
+    const code = await env.runShell(notifyCommand, variables, notifyCommandMsMax);
+    if (code === 0) return;
+    const how =
+      code === 'too-long'
+        ? `took longer than ${printDurationMs(notifyCommandMsMax)}, and was ended`
+        : `ended with ${code}`;
+    await env.stderr.write(`drover: --notify-command ${how}\n`).catch(() => undefined);
   }
 }
 

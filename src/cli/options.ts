@@ -203,8 +203,8 @@ export function pool(text: string, before: Readonly<Record<string, number>> = {}
 }
 
 export const collect = (text: string, before: readonly string[] = []): string[] => [...before, text];
-/** Of events: the number of one, or the word for none but those to come. */
+/** Of events: the number of one, with its time or without, or the word for none but those to come. */
 export function cursor(text: string): string {
-  if (text === 'now' || /^\d{1,15}$/.test(text)) return text;
+  if (text === 'now' || /^\d{1,15}(?:@\d{1,15})?$/.test(text)) return text;
   throw new InvalidArgumentError("It is the number of an event, or 'now'.");
 }

@@ -4,7 +4,7 @@
  * Owns: the rows of notices, and up to where the history was looked through for them. Like tokens they are no part of the
  * cluster, and are committed by the turns: what is told was durable before, and is told again until that it was told is.
  * 1. A notification of a workflow is noted once for each of its runs.
- * 2. An id is never used again. Past `noticesMax` those go that are settled, the oldest first.
+ * 2. An id is never used again. Past `noticesMax` those go that are settled, the oldest first; where all wait, the oldest.
  */
 import { DroverError } from '../model/errors.ts';
 import type { WorkflowId } from '../model/ids.ts';
@@ -91,16 +91,23 @@ export class Notices {
   }
 
   #makeRoom(): void {
-    if (this.#byId.size <= noticesMax) return;
-    for (const { id, state, workflow, rule, run } of this.#byId.values()) {
+    for (const mayGo of [isSettled, () => true]) {
       if (this.#byId.size <= noticesMax) return;
-      if (state === 'pending' || id === this.#last) continue;
-      this.#byId.delete(id);
-      this.#known.delete(`${workflow} ${rule} ${run}`);
-      this.#removed.push(id);
+      for (const row of this.#byId.values()) {
+        if (this.#byId.size <= noticesMax) return;
+        if (row.id !== this.#last && mayGo(row)) this.#remove(row);
+      }
     }
   }
+
+  #remove({ id, workflow, rule, run }: NoticeRow): void {
+    this.#byId.delete(id);
+    this.#known.delete(`${workflow} ${rule} ${run}`);
+    this.#removed.push(id);
+  }
 }
+
+const isSettled = ({ state }: NoticeRow): boolean => state !== 'pending';
 
 /** What can't be told by anybody is refused before the workflow is taken. */
 export function checkNotifications(notifications: readonly Notification[]): void {

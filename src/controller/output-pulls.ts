@@ -54,9 +54,15 @@ export class OutputPulls {
     return this.#missing.has(worker);
   }
 
-  isPulling(attempt: AttemptId): boolean {
-    for (const pulls of this.#missing.values()) if (pulls.some((pull) => pull.attempt === attempt)) return true;
-    return false;
+  /** Who has output of an attempt that has ended; undefined when all of it is here, or lost. */
+  holderOf(attempt: AttemptId): WorkerId | undefined {
+    for (const [worker, pulls] of this.#missing) if (pulls.some((pull) => pull.attempt === attempt)) return worker;
+    return undefined;
+  }
+
+  /** Whether it can be asked for output now. */
+  reaches(worker: WorkerId): boolean {
+    return this.#links.has(worker);
   }
 
   onOpened(worker: WorkerId, link: LinkId, effects: Effect[]): void {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { plainSpec as spec } from '../../test/controller/spec.ts';
 import { Cluster } from '../core/cluster.ts';
 import { checkInvariants } from '../core/invariants.ts';
-import { type TaskId, workerId, workflowId } from '../model/ids.ts';
+import { attemptId, type TaskId, workerId, workflowId } from '../model/ids.ts';
 import { usageLimits } from '../model/limits.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { presets } from '../model/timeouts.ts';
@@ -412,6 +412,31 @@ describe('the custody of output', () => {
     bench.end(4, 1, { kind: 'succeeded' }, output);
     expect(bench.controller.sessions.pulls.left).toBe(1);
     expect(bench.last?.output).toHaveLength(1);
+  });
+
+  it('shows clients what is still with the worker, also when the attempt has ended', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.say(2, { t: 'output-hello', instance: 'i1' });
+    bench.submit({ command: 'a' });
+    bench.end(1, 1, { kind: 'succeeded' }, { stdout: { bytes: 100_000, tail: text(1_000).toString('base64') } });
+    const [pull] = bench.sentTo(2);
+    const read = { type: 'read-output', attempt: attemptId(1), stream: 'stdout', offset: 5, limit: 10 } as const;
+    bench.last = bench.step({ type: 'request', ticket: 9, request: read });
+    const [fetch] = bench.sentTo(2);
+    expect(fetch).toMatchObject({ t: 'fetch', attempt: 1, offset: 5, limit: 10 });
+    if (pull?.t !== 'fetch' || fetch?.t !== 'fetch') throw new Error('nothing was asked for');
+    const answer = (request: number, data: Buffer) =>
+      bench.say(2, { t: 'output', request, data: data.toString('base64'), bytes: 100_000, isOpen: false });
+    answer(fetch.request, text(10, 5));
+    expect(bench.last?.effects).toContainEqual(
+      expect.objectContaining({
+        ticket: 9,
+        reply: { type: 'output', live: expect.objectContaining({ bytes: 100_000 }) },
+      }),
+    );
+    answer(pull.request, text(99_000));
+    expect(bench.request(read)).toMatchObject({ reply: { type: 'output', live: undefined } });
   });
 
   it('goes on fetching after a restart, from what the worker says it still keeps', () => {

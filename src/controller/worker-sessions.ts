@@ -267,7 +267,8 @@ export class WorkerSessions {
   readOutput(ticket: number, request: ReadOutput, effects: Effect[]): Reply | undefined {
     const record = this.#cluster.attempts.get(request.attempt);
     const isLive = record !== undefined && record.state !== 'ended';
-    if (isLive && this.pulls.read(ticket, record.worker, request, effects)) return undefined;
+    const holder = isLive ? record.worker : this.pulls.holderOf(request.attempt);
+    if (holder !== undefined && this.pulls.read(ticket, holder, request, effects)) return undefined;
     return { type: 'output', live: undefined };
   }
 

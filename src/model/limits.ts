@@ -88,12 +88,15 @@ export const sharedOutputBytesMax = 64 * 1024 * 1024;
 export const followPollMs = { first: 40, max: 160 } as const;
 /** A search in output. */
 export const searchLimits = {
-  /** At a time. */
-  searchesMax: 4,
+  /** Open at a time: a pager that is left open is one. */
+  searchesMax: 64,
+  /** Of them, those that look at a piece of output; the others have to wait. */
+  turnsMax: 4,
   /** One request reads about so much, then says where to go on. */
   bytesMax: 256 * 1024 * 1024,
   tasksAtOnce: 500,
-  /** The expression is given so long for one piece of output; one that takes longer would stop the controller. */
+  /** Lines that the expression is given at a time, and for how long; one that takes longer would stop the controller. */
+  linesAtOnce: 4_096,
   pieceMsMax: 100,
   patternCharactersMax: 1_000,
   /** A longer line is looked at, and told, in parts. */
@@ -238,6 +241,9 @@ export const eventStreamLimits = {
   tailChangesMax: 16_384,
   /** Changes that are looked at in one piece, so that nobody else waits for more than about a millisecond. */
   changesAtOnce: 256,
+  /** Changes that are read from the store at once, for all who want them; and how many of these blocks are kept. */
+  blockChanges: 512,
+  blocksMax: 64,
   /** What is given to a connection at once; the next piece waits until it is taken. */
   pieceCharactersMax: 64 * 1024,
   /** What comes within this time goes out together. */
@@ -250,12 +256,15 @@ export const eventStreamLimits = {
 
 /** Notifications that one workflow asks for. */
 export const notificationsMax = 16;
-/** Rows of notices; those that are settled go past it. */
+/** Rows of notices; past it those go that are settled, then the oldest of those that could not be told. */
 export const noticesMax = 10_000;
+/** A command that is run to tell of something is ended after this: what waits for it has ended. */
+export const notifyCommandMsMax = 60_000;
 /** Telling of notices. */
 export const webhookLimits = {
-  /** At a time. */
-  callsMax: 8,
+  /** At a time, and of them to one receiver: one that keeps silent holds up nobody else. */
+  callsMax: 32,
+  callsOfReceiverMax: 2,
   callMsMax: 10_000,
   retryMs: { first: 1_000, max: 600_000 },
   /** One that can't be told for so long is given up. */
@@ -352,8 +361,9 @@ export const statisticsLimits = {
   workersMax: 1_024,
   tagNamesMax: 16,
   tagValuesMax: 64,
-  /** Of all workflows together. */
+  /** Of all workflows together; and of the sum of those that have none of their own any more. */
   cellsMax: 4_096,
+  forgottenCellsMax: 1_024,
   /** Combinations of tags, by numbers of 16 bits. */
   tagSetsMax: 60_000,
   /** When tasks were added to an open workflow, one after the other. */

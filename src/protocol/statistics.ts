@@ -72,7 +72,7 @@ const ended = {
   recommended: RecommendedRequest,
 };
 
-/** Of the attempts of one template, worker, host or value of a tag. */
+/** Of the attempts of one template, worker, host, tag (`name=value`) or value of a tag. */
 export const StatisticsGroup = Type.Object({
   /** Empty for what has none; `other` for those beyond the limits on groups. */
   name: Type.String(),
@@ -119,7 +119,7 @@ export const StatisticsView = Type.Object({
   /** Tasks, barriers included, by where they stand. */
   states,
   ...ended,
-  /** Absent with a sample. */
+  /** With a sample these are of the last attempts that were looked at, each for as many tasks as it stands for. */
   rates: Type.Optional(RateSeries),
   eta: Type.Optional(EtaView),
   /** Those with the most attempts first. */

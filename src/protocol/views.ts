@@ -496,4 +496,6 @@ export const outputHeaders = {
   /** `true` when the attempt has ended and these are its last bytes. */
   isComplete: 'x-drover-complete',
   attempt: 'x-drover-attempt',
+  /** `true` when there may be more, with a worker that can't be asked now. */
+  isAway: 'x-drover-away',
 } as const;

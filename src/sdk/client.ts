@@ -91,7 +91,7 @@ export interface BulkOptions {
 export interface StatisticsOptions {
   /** A filter on tasks. */
   readonly where?: string;
-  /** `template`, `worker`, `host`, or `tag:NAME`. */
+  /** `template`, `worker`, `host`, `tag:NAME`, or `tag` for all tags. */
   readonly by?: string;
   readonly interval?: 'second' | 'minute' | 'hour';
   /** How long to wait while what ended before a restart is being read; without it the answer may be partial. */

@@ -8,7 +8,7 @@ import type { Transport } from './transport.ts';
 export interface EventStreamOptions {
   /** A filter, for example `workflow=w3&state=failed`. */
   readonly where?: string;
-  /** The number of the last event that is known; only those to come when it is absent, or `now`. */
+  /** The number of the last event that is known, or a cursor; only those to come when it is absent, or `now`. */
   readonly after?: string | number;
   readonly signal?: AbortSignal;
 }

@@ -18,6 +18,10 @@ export interface OutputQuery {
   readonly onBegin?: (offset: number) => void;
   /** Told of bytes that are lost: their worker ended before the controller had them, or their file is gone. */
   readonly onMissing?: (bytes: number) => void;
+  /** Told, without `follow`, that there may be more: with a worker that can't be asked now. */
+  readonly onAway?: () => void;
+  /** Ends it, wherever it is. */
+  readonly signal?: AbortSignal;
 }
 
 /** How long one read that follows output waits for more. */
@@ -27,7 +31,7 @@ const followWaitMs = 10_000;
 export async function* outputOf(
   transport: Transport,
   task: string,
-  { stream, attempt, follow = false, offset: begin = 0, tailBytes, onBegin, onMissing }: OutputQuery,
+  { stream, attempt, follow = false, offset: begin = 0, tailBytes, onBegin, onMissing, onAway, signal }: OutputQuery,
 ): AsyncGenerator<Uint8Array, void> {
   const waitMs = follow ? followWaitMs : 0;
   let offset = begin;
@@ -41,13 +45,19 @@ export async function* outputOf(
   };
   for (let isFirst = true; ; isFirst = false) {
     const query = { stream, attempt: number, offset, tail, waitMs: follow ? waitMs : undefined };
-    const { headers, body } = await transport.get(apiPath(`tasks/${task}/output`, query), waitMs);
+    const reply = await transport.get(apiPath(`tasks/${task}/output`, query), waitMs, signal).catch((error) => {
+      if (signal?.aborted) return undefined;
+      throw error;
+    });
+    if (reply === undefined) return;
+    const { headers, body } = reply;
     offset = Number(headers.get(outputHeaders.offset) ?? offset);
     if (isFirst) onBegin?.(offset);
     tail = undefined;
     const next = Number(headers.get(outputHeaders.nextOffset) ?? offset + body.length);
     missing += next - offset - body.length;
     const isStuck = next === offset && !follow;
+    if (isStuck && headers.get(outputHeaders.isAway) === 'true') onAway?.();
     const isOver = headers.get(outputHeaders.isComplete) === 'true' || isStuck;
     if (body.length > 0 || isOver) tellMissing();
     if (body.length > 0) yield body;

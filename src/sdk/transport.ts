@@ -25,6 +25,8 @@ interface Question {
   readonly path: string;
   readonly content?: string | Uint8Array<ArrayBuffer>;
   readonly msMax?: number;
+  /** Ends it. */
+  readonly signal?: AbortSignal;
   /** By which the controller knows it again. */
   readonly key?: string;
 }
@@ -63,8 +65,9 @@ export class Transport {
   }
 
   /** `waitMs`: how long the controller was asked to wait for news. */
-  get(path: string, waitMs = 0): Promise<Reply> {
-    return this.untilAnswered(() => this.request({ method: 'GET', path, msMax: answerMsMax + waitMs }));
+  get(path: string, waitMs = 0, signal?: AbortSignal): Promise<Reply> {
+    const question: Question = { method: 'GET', path, msMax: answerMsMax + waitMs, ...(signal && { signal }) };
+    return this.untilAnswered(() => this.request(question), signal);
   }
 
   /** Asks as often as it takes: it is made once, and its answer is the first one's. Not before the other is answered. */
@@ -80,10 +83,11 @@ export class Transport {
       const response = await this.begin(path, { method: 'GET', signal });
       if (!response.ok) throw this.refusal(response.status, await this.bodyOf(response));
       return response.body as AsyncIterable<Uint8Array>;
-    });
+    }, signal);
   }
 
-  private async untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  /** What was ended by its asker is not asked again. */
+  private async untilAnswered<Answer>(ask: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     const deadline = performance.now() + (this.patience?.ms ?? retryMsMax);
     let pauseMs: number = retryPauseMs.first;
     for (let failures = 0; ; failures++) {
@@ -92,7 +96,7 @@ export class Transport {
         this.onAnswer();
         return reply;
       } catch (error) {
-        if (!this.mayPass(error) || performance.now() >= deadline) throw error;
+        if (signal?.aborted || !this.mayPass(error) || performance.now() >= deadline) throw error;
         this.onAbsence(error, failures);
       }
       await pause(pauseMs);
@@ -170,7 +174,8 @@ export class Transport {
     }
   }
 
-  private requestOnce({ method, path, content, msMax = answerMsMax, key }: Question): Promise<Reply> {
+  private requestOnce({ method, path, content, msMax = answerMsMax, signal, key }: Question): Promise<Reply> {
+    const tooLong = AbortSignal.timeout(msMax);
     return this.send(path, {
       method,
       headers: {
@@ -178,7 +183,7 @@ export class Transport {
         ...(key === undefined ? {} : { [idempotencyHeader]: key }),
       },
       ...(content === undefined ? {} : { body: content }),
-      signal: AbortSignal.timeout(msMax),
+      signal: signal === undefined ? tooLong : AbortSignal.any([tooLong, signal]),
     });
   }
 

@@ -144,15 +144,40 @@ describe('a stream', () => {
     await run(1);
     const answer = await open('events/stream?after=1', { 'last-event-id': '5' });
     const [piece] = (await once(answer, 'data')) as [Buffer];
-    expect(piece.toString()).toContain('retry: 1000\nid: 5\n\n');
+    expect(piece.toString()).toMatch(/^retry: 1000\nid: 5@\d+\n\n/);
     answer.destroy();
   });
 
-  it.each(['x', '-1', '999999'])('is refused with a cursor that is none: %s', async (after) => {
-    const call = callsTo(controller.access);
-    expect((await call('GET', `events/stream?after=${after}`)).body.error.code).toBe('bad-cursor');
-    await expect(take(1, client.events({ after }))).rejects.toMatchObject({ code: 'bad-cursor' });
+  it('is refused with a cursor of another history, also one that has come as far; a number alone can not be told', async () => {
+    await run(1);
+    const { next } = await client.eventPage({ cursor: 'now' });
+    const other = await startController();
+    const elsewhere = new Client(other.access);
+    try {
+      for (let count = 0; count < 20; count++) await elsewhere.register(plainSpec);
+      const [number = ''] = next.split('@');
+      const refused = {
+        code: 'bad-cursor',
+        message: `event ${number} is not the one that was read: the history is another one since`,
+      };
+      await expect(take(1, elsewhere.events({ after: next }))).rejects.toMatchObject(refused);
+      await expect(elsewhere.eventPage({ cursor: next })).rejects.toMatchObject(refused);
+      expect(await take(1, elsewhere.events({ after: number }))).toEqual([Number(number) + 1]);
+      await run(1);
+      expect(await take(1, client.events({ after: next }))).toEqual([Number(number) + 1]);
+    } finally {
+      await other.close();
+    }
   });
+
+  it.each(['x', '-1', '999999', '1@', '1@x', '999999@1'])(
+    'is refused with a cursor that is none: %s',
+    async (after) => {
+      const call = callsTo(controller.access);
+      expect((await call('GET', `events/stream?after=${after}`)).body.error.code).toBe('bad-cursor');
+      await expect(take(1, client.events({ after }))).rejects.toMatchObject({ code: 'bad-cursor' });
+    },
+  );
 
   it('ends with its token', async () => {
     const { id, token } = await client.addToken({ role: 'read' });

@@ -130,6 +130,29 @@ describe('a notification', () => {
     expect(new Set(received.map(({ headers }) => headers['x-drover-delivery']))).toEqual(new Set(['n1']));
   });
 
+  it('comes while another receiver keeps many waiting', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    try {
+      const nowhere = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+      const both = {
+        failFast: false,
+        notify: Array.from({ length: 16 }, () => ({ on: 'end' as const, webhook: nowhere })),
+      };
+      for (let count = 0; count < 3; count++) {
+        await untilEnded(
+          (await client.submitWhole({ ...plainSpec, ...both }, { tasks: [{ command: 'a' }], edges: [] })).id,
+        );
+      }
+      await untilEnded(await submit(['a'], [{ on: 'end', webhook: url }]));
+      await startTelling();
+      await untilReceived(1);
+    } finally {
+      silent.closeAllConnections();
+      silent.close();
+    }
+  });
+
   it('is given up where nobody is any more', async () => {
     await startTelling();
     answers = [410];

@@ -39,6 +39,18 @@ async function start(command: string): Promise<{ client: Client; id: string; att
   return { client, id, attempt };
 }
 
+describe('output that is still with its worker', () => {
+  it('is read whole by who asks when its task has just ended', async () => {
+    const client = new Client(controller.access);
+    const command = 'x'.repeat(700_000);
+    const { id } = await client.submitWhole(plainSpec, { tasks: [{ command }], edges: [] });
+    for (let view = await client.workflow(id); view.endedAt === undefined; )
+      view = await client.workflow(id, { after: view.version, waitMs: 10_000 });
+    const pieces = await Array.fromAsync(client.output(`${id}.1`, { stream: 'stdout' }));
+    expect(Buffer.concat(pieces).toString()).toBe(`out of ${command}`);
+  });
+});
+
 describe('output that many follow', () => {
   it('is asked for once, and again only by one timer', async () => {
     const { client, id, attempt } = await start('hang a');

@@ -123,6 +123,28 @@ describe('statistics of a scope', () => {
     expect(byRow.sample).toMatchObject({ candidates: count, looked: count, matched: byRow.states.done });
   });
 
+  it('with a filter have rates, and say when the rest of what matches will have ended', async () => {
+    const { rates, eta } = await client.statistics({ where: 'state=done,failed', interval: 'hour' });
+    expect(rates?.done.reduce((sum, n) => sum + n)).toBe(count - failing + 2);
+    expect(rates?.failed.reduce((sum, n) => sum + n)).toBe(failing);
+    expect(eta).toBeUndefined();
+    // Of w1 everything has ended; of w2 the task that is held has not.
+    const byRow = await client.statistics({ where: 'command=a,c,x 11' });
+    expect(byRow.states).toEqual({ waiting: 1, done: 2 });
+    expect(byRow.eta).toMatchObject({ remaining: 1 });
+    expect(byRow.eta?.remainingMs).toBeGreaterThan(0);
+  });
+
+  it('by all tags have a group for each, of which a task may be in several', async () => {
+    const { groups = [] } = await client.statistics({ by: 'tag' });
+    const thirds = groups.filter(({ name }) => name.startsWith('third='));
+    expect(thirds.map(({ name }) => name).sort()).toEqual(['third=0', 'third=1', 'third=2']);
+    expect(summed({ groups: thirds } as unknown as StatisticsView)).toBe(count);
+    expect(groups.find(({ name }) => name === '')?.states).toEqual({ waiting: 1, done: 2 });
+    const sampled = await client.statistics({ by: 'tag', where: 'index=1,2&workflow=w1' });
+    expect(names(sampled)).toEqual(['own=1', 'own=2', 'third=1', 'third=2']);
+  });
+
   it('of a few workflows add up', async () => {
     const { outcomes, sample } = await client.statistics({ where: 'workflow=w1,w2' });
     expect(sample).toBeUndefined();

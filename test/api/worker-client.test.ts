@@ -77,10 +77,10 @@ it('what it sent to stderr before it failed is what failures are grouped by', as
 it('what it says of memory and CPU is in the statistics, and recommended with room to spare', async () => {
   const id = await submit('x');
   const claim = await worker.claimTask(`${id}.1`);
-  const times = { time_started: '2026-01-01T00:00:00.000Z', time_terminated: '2026-01-01T00:00:20.000Z' };
-  await worker.end(claim, { exit_status: 0, ...times, cpu_ms: 30_000, peak_bytes: 100_000_000 });
+  const times = { time_started: '2026-01-01T00:00:00.000Z', time_terminated: '2026-01-01T00:01:00.000Z' };
+  await worker.end(claim, { exit_status: 0, ...times, cpu_ms: 90_000, peak_bytes: 100_000_000 });
   const { recommended, cpus, peakBytes } = await client.statisticsOf(id);
-  expect(recommended).toEqual({ memoryBytes: 120_000_000, runtimeMs: 30_000, cpus: 1.5 });
+  expect(recommended).toEqual({ memoryBytes: 120_000_000, runtimeMs: 90_000, cpus: 1.5 });
   expect(cpus).toEqual({ attempts: 1, requested: 1, used: 1.5, share: 1.5 });
   expect(peakBytes?.max).toBe(100_000_000);
 });

@@ -1,6 +1,7 @@
 /** So many followers of one task, in a process of their own: what each of them got, and how late, as JSON. */
 import { createHash } from 'node:crypto';
 import { clientOf } from './access.ts';
+import { quantilesOf } from './quantiles.ts';
 
 const [access = '', task = '', count = '1'] = process.argv.slice(2);
 const delaysMs: number[] = [];
@@ -25,6 +26,4 @@ async function follow(): Promise<{ readonly bytes: number; readonly digest: stri
 }
 
 const followed = await Promise.all(Array.from({ length: Number(count) }, follow));
-delaysMs.sort((a, b) => a - b);
-const at = (share: number): number => delaysMs[Math.floor(share * (delaysMs.length - 1))] ?? 0;
-process.stdout.write(`${JSON.stringify({ followed, delaysMs: { p50: at(0.5), p99: at(0.99), max: at(1) } })}\n`);
+process.stdout.write(`${JSON.stringify({ followed, delaysMs: quantilesOf(delaysMs) })}\n`);

@@ -5,13 +5,15 @@ import { expect } from 'vitest';
 import { type AccessFile, accessPath } from '../../src/platform/node/access-file.ts';
 import type { TaskDetail, WorkerView } from '../../src/protocol/views.ts';
 import { Client } from '../../src/sdk/client.ts';
-import { childrenOf, type Ended, type Place, place, type Running, until } from './drover.ts';
+import { childrenOf, type Ended, launcher, type Place, place, type Running, until } from './drover.ts';
 
 const pollMs = 50;
 
 export class Herd {
   readonly #here: Place = place();
   readonly #started: Running[] = [];
+
+  readonly launcher = launcher;
 
   get path(): string {
     return this.#here.path;

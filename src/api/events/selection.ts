@@ -24,20 +24,20 @@ export interface Selected {
 
 /**
  * The cheap test first: most filters name a type, and then nothing is looked up for the others. What is looked at of the
- * cluster never changes, so nobody waits for a turn to end. `known`: attempts that are at hand.
+ * cluster never changes, so nobody waits for a turn to end. `known`: attempts that others have looked up, or will once.
  */
 export async function select(
   shell: ControllerShell,
   tests: EventTests,
   entries: readonly HistoryEntry[],
-  known?: AttemptsById,
+  known?: () => Promise<AttemptsById>,
 ): Promise<Selected> {
   const { cluster } = shell.controller;
   const ofType = tests.filter(([, field]) => field === 'type');
   const others = tests.filter(([, field]) => field !== 'type');
   const candidates =
     ofType.length === 0 ? entries : entries.filter(({ change }) => ofType.every(([test]) => test(change.type)));
-  const attempts = await attemptsOf(shell, candidates, known);
+  const attempts = await attemptsOf(shell, candidates, candidates.length === 0 ? undefined : await known?.());
   if (others.length === 0) return { passing: candidates, attempts };
   const passes = (entry: HistoryEntry): boolean =>
     others.every(([test, field]) => test(fieldOf(cluster, entry, attempts, field)));
@@ -45,7 +45,7 @@ export async function select(
 }
 
 /** From memory as far as they are there, else from the store. */
-async function attemptsOf(
+export async function attemptsOf(
   shell: ControllerShell,
   entries: readonly HistoryEntry[],
   known: AttemptsById | undefined,

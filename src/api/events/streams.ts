@@ -3,29 +3,31 @@
  *
  * Owns: which streams there are. Each is a loop that reads a piece, writes what passes, and waits until that is taken.
  * 1. A stream has every change beyond its cursor that passes, once and in order: it moves only over numbers without gaps.
- * 2. What waits for a reader is one piece. One who falls behind reads the store, page by page; the controller waits for none.
+ * 2. What waits for a reader is one piece. One who falls behind reads the store, block by block; the controller waits for none.
  * 3. Only what is durable is told.
  */
 import type { ControllerShell } from '../../controller/shell.ts';
+import type { Change } from '../../core/change.ts';
 import { DroverError } from '../../model/errors.ts';
 import { eventStreamLimits as limits } from '../../model/limits.ts';
 import type { Filter } from '../../protocol/filter/language.ts';
 import { breath } from '../query/breath.ts';
+import { HistoryBlocks, type HistoryPart } from './blocks.ts';
+import type { EventCursor } from './cursor.ts';
 import { type EventTests, eventTests, select } from './selection.ts';
 import { EventTail } from './tail.ts';
 import { renderEvent } from './view.ts';
 
 /** An event, rendered. */
-export interface EventText {
-  readonly seq: number;
+export interface EventText extends EventCursor {
   readonly text: string;
 }
 
 /** Who takes a stream. Both resolve when there is room for more. */
 export interface EventSink {
   take(events: readonly EventText[]): Promise<void>;
-  /** There is no news, and all up to that number was looked at. */
-  beat(cursor: number): Promise<void>;
+  /** There is no news, and all up to there was looked at. */
+  beat(cursor: EventCursor): Promise<void>;
 }
 
 export interface EventStream {
@@ -37,11 +39,14 @@ export interface EventStream {
 export class EventStreams {
   readonly #shell: ControllerShell;
   readonly #tail: EventTail;
+  readonly #blocks: HistoryBlocks;
+  readonly #rendered = new WeakMap<Change, EventText>();
   readonly #open = new Set<EventStream>();
 
   constructor(shell: ControllerShell) {
     this.#shell = shell;
     this.#tail = new EventTail(shell);
+    this.#blocks = new HistoryBlocks(shell);
   }
 
   /** Throws where there are as many as may be: ask before anything is promised. */
@@ -52,7 +57,7 @@ export class EventStreams {
     });
   }
 
-  open(filter: Filter, after: number, sink: EventSink): EventStream {
+  open(filter: Filter, after: EventCursor, sink: EventSink): EventStream {
     let isOver = false;
     const waker = new Waker();
     const stopReading = this.#tail.read(() => waker.wake());
@@ -61,6 +66,7 @@ export class EventStreams {
       ended: this.#run(run, after).finally(() => {
         stopReading();
         this.#open.delete(stream);
+        if (this.#open.size === 0) this.#blocks.forget();
       }),
       stop: () => {
         isOver = true;
@@ -75,14 +81,15 @@ export class EventStreams {
     for (const stream of this.#open) stream.stop();
   }
 
-  async #run(run: Run, after: number): Promise<void> {
+  async #run(run: Run, after: EventCursor): Promise<void> {
     let cursor = after;
     let toldAt = this.#shell.now();
     while (!run.isOver()) {
-      const entries = this.#tail.after(cursor) ?? (await this.#shell.store.history(cursor, limits.changesAtOnce));
-      const events = entries.length === 0 ? [] : await this.#texts(run.tests, entries);
+      const part = this.#tail.after(cursor.seq) ?? (await this.#blocks.after(cursor.seq));
+      const { entries } = part;
+      const events = entries.length === 0 ? [] : await this.#texts(run.tests, part);
       if (run.isOver()) return;
-      cursor = entries.at(-1)?.seq ?? cursor;
+      cursor = entries.at(-1) ?? cursor;
       const now = this.#shell.now();
       if (events.length > 0) await tell(run.sink, events);
       else if (now - toldAt >= limits.heartbeatMs) await run.sink.beat(cursor);
@@ -93,13 +100,18 @@ export class EventStreams {
     }
   }
 
-  async #texts(tests: EventTests, entries: Parameters<typeof select>[2]): Promise<EventText[]> {
+  /** A change is rendered once, however many read of it. */
+  async #texts(tests: EventTests, part: HistoryPart): Promise<EventText[]> {
     const { cluster } = this.#shell.controller;
-    const { passing, attempts } = await select(this.#shell, tests, entries, this.#tail.attempts);
-    return passing.map((entry) => ({
-      seq: entry.seq,
-      text: this.#tail.text(entry.change, () => JSON.stringify(renderEvent(cluster, entry, attempts))),
-    }));
+    const { passing, attempts } = await select(this.#shell, tests, part.entries, part.attempts);
+    return passing.map((entry) => {
+      const known = this.#rendered.get(entry.change);
+      if (known !== undefined) return known;
+      const { seq, at } = entry;
+      const event = { seq, at, text: JSON.stringify(renderEvent(cluster, entry, attempts)) };
+      this.#rendered.set(entry.change, event);
+      return event;
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * The last changes of the history, in memory, for streams that keep up with them.
  *
- * Owns: these changes, as they were committed, the attempts that they name, and their texts, once somebody wanted them.
+ * Owns: these changes, as they were committed, and the attempts that they name.
  * 1. It holds changes without a gap, up to the last one that is durable, and nothing while nobody reads.
  * 2. It holds about `tailChangesMax` of them. Who wants older ones is told to read the store.
  */
@@ -11,12 +11,11 @@ import type { Change } from '../../core/change.ts';
 import type { AttemptId } from '../../model/ids.ts';
 import { eventStreamLimits } from '../../model/limits.ts';
 import type { HistoryEntry } from '../../store/store.ts';
-import type { AttemptsById } from './view.ts';
+import type { HistoryPart } from './blocks.ts';
 
 export class EventTail {
   readonly #shell: ControllerShell;
   readonly #readers = new Set<() => void>();
-  readonly #texts = new WeakMap<Change, string>();
   #turns: Committed[] = [];
   /** Those that the changes name. */
   readonly #attempts = new Map<AttemptId, AttemptRow>();
@@ -44,31 +43,22 @@ export class EventTail {
   }
 
   /** The next changes beyond that number, some of them; undefined if they are not here any more, or not yet. */
-  after(seq: number): HistoryEntry[] | undefined {
+  after(seq: number): HistoryPart | undefined {
     const first = this.#turns[0];
     if (first === undefined || seq + 1 < first.first) return undefined;
     const entries: HistoryEntry[] = [];
     for (let at = this.#turnOf(seq + 1); at < this.#turns.length; at++) {
       const { first: from, at: time, changes } = this.#turns[at] as Committed;
       for (let next = Math.max(0, seq + 1 - from); next < changes.length; next++) {
-        if (entries.length === eventStreamLimits.changesAtOnce) return entries;
+        if (entries.length === eventStreamLimits.changesAtOnce) return this.#part(entries);
         entries.push({ seq: from + next, at: time, change: changes[next] as Change });
       }
     }
-    return entries;
+    return this.#part(entries);
   }
 
-  get attempts(): AttemptsById {
-    return this.#attempts;
-  }
-
-  /** A change is rendered once, however many read of it. */
-  text(change: Change, render: () => string): string {
-    const known = this.#texts.get(change);
-    if (known !== undefined) return known;
-    const text = render();
-    this.#texts.set(change, text);
-    return text;
+  #part(entries: readonly HistoryEntry[]): HistoryPart {
+    return { entries, attempts: async () => this.#attempts };
   }
 
   #take(committed: Committed): void {

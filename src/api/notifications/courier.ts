@@ -3,12 +3,13 @@
  *
  * Owns: the calls that are under way, and when the next one is due. What was told, and what is to be tried again, is in
  * the rows of notices: a controller that is killed goes on where it was, and tells again what it can't be sure of.
- * 1. A notice is told by one call at a time; up to `callsMax` calls are under way.
+ * 1. A notice is told by one call at a time; up to `callsMax` calls are under way, up to `callsOfReceiverMax` of them to one
+ *    receiver.
  * 2. A secret signs, and is sent nowhere.
  */
 import type { Tried } from '../../controller/notices.ts';
 import type { ControllerShell } from '../../controller/shell.ts';
-import { webhookLimits as limits } from '../../model/limits.ts';
+import { webhookLimits as limits, noticesMax } from '../../model/limits.ts';
 import type { Log, Webhooks } from '../../platform/env.ts';
 import type { NoticeRow } from '../../store/notice-row.ts';
 
@@ -32,6 +33,9 @@ export const webhookHeaders = {
 export class Courier {
   readonly #options: CourierOptions;
   readonly #calls = new Map<number, Promise<void>>();
+  /** Whom notifications are told, as far as that was looked up lately; and how many calls to each are under way. */
+  readonly #receivers = new Map<string, string>();
+  readonly #busy = new Map<string, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
@@ -49,7 +53,7 @@ export class Courier {
     for (const row of shell.controller.notices.rows) {
       if (row.state !== 'pending' || this.#calls.has(row.id)) continue;
       if (row.dueAt > now) next = Math.min(next, row.dueAt);
-      else if (this.#calls.size < limits.callsMax) this.#begin(row);
+      else if (this.#calls.size < limits.callsMax && !this.#isBusy(this.#receivers.get(keyOf(row)))) this.#begin(row);
     }
     if (next < Number.POSITIVE_INFINITY) this.#timer = setTimeout(() => this.wake(), next - now).unref();
   }
@@ -80,14 +84,34 @@ export class Courier {
     const rule = (await shell.store.workflowSpec(row.workflow))?.notify?.[row.rule];
     if (rule === undefined)
       return this.#settle({ id: row.id, state: 'given-up', dueAt: shell.now(), error: 'it is not known whom to tell' });
+    const { origin } = new URL(rule.webhook);
+    this.#remember(row, origin);
+    // It is looked at again when one of the calls to that receiver ends.
+    if (this.#isBusy(origin)) return;
     const headers = this.#headersOf(row, rule.secret);
+    this.#busy.set(origin, this.#callsTo(origin) + 1);
     const answer = await webhooks.post({ url: rule.webhook, headers, body: row.body, msMax: limits.callMsMax });
+    this.#busy.set(origin, this.#callsTo(origin) - 1);
+    if (this.#callsTo(origin) === 0) this.#busy.delete(origin);
     const tried = triedBy(row, answer, shell.now());
     if (tried.state !== 'delivered') {
       const facts = { notice: row.id, host: new URL(rule.webhook).host, tries: row.tries + 1, why: tried.error };
       log.warn(facts, tried.state === 'given-up' ? 'a webhook was given up' : 'a webhook did not take a notice');
     }
     await this.#settle(tried);
+  }
+
+  #callsTo(receiver: string): number {
+    return this.#busy.get(receiver) ?? 0;
+  }
+
+  #isBusy(receiver: string | undefined): boolean {
+    return receiver !== undefined && this.#callsTo(receiver) >= limits.callsOfReceiverMax;
+  }
+
+  #remember(row: NoticeRow, receiver: string): void {
+    if (this.#receivers.size >= noticesMax) this.#receivers.clear();
+    this.#receivers.set(keyOf(row), receiver);
   }
 
   async #settle(tried: Tried): Promise<void> {
@@ -109,6 +133,8 @@ export class Courier {
     };
   }
 }
+
+const keyOf = ({ workflow, rule }: NoticeRow): string => `${workflow} ${rule}`;
 
 /** 410 says that nobody is there any more; everything else that is not 2xx may pass. */
 function triedBy({ id, at, tries }: NoticeRow, answer: Awaited<ReturnType<Webhooks['post']>>, now: number): Tried {

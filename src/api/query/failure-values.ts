@@ -27,6 +27,9 @@ export const statesWithFailure: StateMask = allStates & ~maskOf(withoutFailure);
 /** Of a failure that has no fingerprint. */
 export const noFingerprint = 'none';
 
+/** Of a task that failed, and of whose last attempt no failure is known: there is none, unless somebody removed its row. */
+export const unknownFailure: FailureClass = { cause: 'lost', fingerprint: 0, host: undefined };
+
 export function failureValues(shell: ControllerShell): FailureValues {
   const { fingerprints } = shell.controller.failures;
   const { failures } = shell.observations;
@@ -35,8 +38,9 @@ export function failureValues(shell: ControllerShell): FailureValues {
     if (!tasks.isIn(task, statesWithFailure)) return undefined;
     // One that was not started in time, or waited for what failed, has not failed by its last attempt, if it has one.
     const reason = tasks.state(task) === 'failed' ? (tasks.reason(task) as FailReason) : undefined;
-    const cause = reason === undefined ? undefined : causeOfReason(reason);
-    return cause === undefined ? failures.of(task) : { cause, fingerprint: 0, host: undefined };
+    if (reason === undefined) return failures.of(task);
+    const cause = causeOfReason(reason);
+    return cause === undefined ? (failures.of(task) ?? unknownFailure) : { cause, fingerprint: 0, host: undefined };
   };
   return {
     of,

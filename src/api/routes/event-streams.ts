@@ -4,8 +4,8 @@ import type { FastifyReply } from 'fastify';
 import { eventStreamLimits } from '../../model/limits.ts';
 import { eventFields } from '../../protocol/filter/fields.ts';
 import type { ApiOptions, App } from '../app.ts';
-import type { EventSink, EventStreams } from '../events/streams.ts';
-import { eventCursor } from '../query/events.ts';
+import { eventCursor, printCursor } from '../events/cursor.ts';
+import type { EventSink, EventStreams, EventText } from '../events/streams.ts';
 import { filterOf } from '../query/list-query.ts';
 
 export const eventStreamPath = '/api/v1/events/stream';
@@ -16,7 +16,7 @@ export const StreamQuery = Type.Object({
     Type.String({
       maxLength: 40,
       description:
-        'the number of the last event that is known; `now`, as without it: only what comes. `Last-Event-ID` comes first',
+        'the `id` of the last event that is known, or its number; `now`, as without it: only what comes. `Last-Event-ID` comes first',
     }),
   ),
 });
@@ -32,7 +32,7 @@ export function registerEventStreams(app: App, { shell, gate }: ApiOptions, stre
       schema: {
         summary: 'Follow the history as server-sent events, or over a WebSocket',
         description:
-          'Each event has its number as `id`. A stream that breaks is gone on with by `Last-Event-ID` or `after`: nothing is missed, nothing comes twice.',
+          'The `id` of each event is its number and its time. A stream that breaks is gone on with by `Last-Event-ID` or `after`: nothing is missed, nothing comes twice.',
         querystring: StreamQuery,
         produces: 'text/event-stream',
       },
@@ -50,7 +50,7 @@ export function registerEventStreams(app: App, { shell, gate }: ApiOptions, stre
         'cache-control': 'no-store',
         'x-accel-buffering': 'no',
       });
-      raw.write(`retry: ${eventStreamLimits.retryMs}\nid: ${after}\n\n`);
+      raw.write(`retry: ${eventStreamLimits.retryMs}\nid: ${printCursor(after)}\n\n`);
       const stream = streams.open(filter, after, serverSent(raw));
       const forget = gate.keep(request.identity, { close: () => stream.stop() });
       raw.once('close', () => stream.stop());
@@ -66,10 +66,21 @@ export function registerEventStreams(app: App, { shell, gate }: ApiOptions, stre
 
 type Raw = FastifyReply['raw'];
 
+/** As they are sent, made once for all streams. */
+const messages = new WeakMap<EventText, string>();
+
+function messageOf(event: EventText): string {
+  const known = messages.get(event);
+  if (known !== undefined) return known;
+  const message = `id: ${printCursor(event)}\ndata: ${event.text}\n\n`;
+  messages.set(event, message);
+  return message;
+}
+
 const serverSent = (raw: Raw): EventSink => ({
-  take: (events) => written(raw, events.map(({ seq, text }) => `id: ${seq}\ndata: ${text}\n\n`).join('')),
+  take: (events) => written(raw, events.map(messageOf).join('')),
   // An id without data moves the cursor of the client, and is no event.
-  beat: (cursor) => written(raw, `: nothing new\nid: ${cursor}\n\n`),
+  beat: (cursor) => written(raw, `: nothing new\nid: ${printCursor(cursor)}\n\n`),
 });
 
 /** Resolves when there is room for more, or nobody left to take it. */

@@ -75,7 +75,10 @@ function registerEvents(app: App, shell: ApiOptions['shell']): void {
     where: Type.Optional(Type.String({ description: 'a filter, percent-encoded as a whole' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageRowsMax, description: 'events of a page' })),
     cursor: Type.Optional(
-      Type.String({ maxLength: 40, description: 'the number of the last event that is known; `now`: only what comes' }),
+      Type.String({
+        maxLength: 40,
+        description: '`next` of the page before, or the number of the last event that is known; `now`: only what comes',
+      }),
     ),
     waitMs: Type.Optional(
       Type.Integer({ minimum: 0, maximum: longPollMsMax, description: 'how long to wait for one, if there is none' }),

@@ -9,7 +9,7 @@ import { oneOf } from '../../protocol/schema.ts';
 import type { ApiOptions, App } from '../app.ts';
 import { asDroverError, bodyOf } from '../errors.ts';
 import { ndjsonType } from '../media.ts';
-import { type Search, searchOutput } from '../output-search.ts';
+import { type Search, searchOutput, Turns } from '../output-search.ts';
 import { filterOf } from '../query/list-query.ts';
 
 const SearchQuery = Type.Object({
@@ -30,6 +30,7 @@ const own = Object.keys(SearchQuery.properties);
 
 export function registerOutputSearch(app: App, { shell, compilePattern }: ApiOptions): void {
   let searches = 0;
+  const turns = new Turns(searchLimits.turnsMax);
   app.get(
     '/api/v1/output/search',
     {
@@ -45,6 +46,7 @@ export function registerOutputSearch(app: App, { shell, compilePattern }: ApiOpt
     async ({ url, query }, reply) => {
       const { pattern, ignoreCase = false, stream = 'stdout', context = 0, cursor } = query;
       const search: Search = {
+        turns,
         filter: filterOf(url, own, taskFields, shell.now()),
         pattern: compilePattern(pattern, ignoreCase),
         streams: stream === 'both' ? outputStreams : [stream],

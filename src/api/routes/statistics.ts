@@ -21,8 +21,9 @@ const StatisticsQuery = Type.Object({
   ),
   by: Type.Optional(
     Type.String({
-      pattern: '^(template|worker|host|tag:.{1,100})$',
-      description: 'also by groups: `template`, `worker`, `host` or `tag:NAME`',
+      pattern: '^(template|worker|host|tag|tag:.{1,100})$',
+      description:
+        'also by groups: `template`, `worker`, `host`, `tag:NAME`, or `tag` for all tags, where a task is in the group of each of its own',
     }),
   ),
   // Of rates; by default the finest that goes back to the start.

@@ -92,6 +92,7 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
         .header(outputHeaders.nextOffset, String(output.nextOffset))
         .header(outputHeaders.isComplete, String(output.isComplete))
         .header(outputHeaders.attempt, String(number))
+        .header(outputHeaders.isAway, String(output.isAway))
         .type('application/octet-stream')
         .send(Buffer.from(output.data.buffer, output.data.byteOffset, output.data.byteLength));
     },

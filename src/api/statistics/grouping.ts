@@ -2,53 +2,82 @@
 
 import type { Cell } from '../../controller/statistics/cell.ts';
 import type { Statistics } from '../../controller/statistics/statistics.ts';
-import { other, type TagSet } from '../../controller/statistics/tag-sets.ts';
+import { other, prefixOf, shownTag, type TagSet } from '../../controller/statistics/tag-sets.ts';
 import type { Place, WorkflowCells } from '../../controller/statistics/workflow-cells.ts';
 import type { Cluster } from '../../core/cluster.ts';
 import { printWorker, type TaskId, type WorkerId } from '../../model/ids.ts';
 
 export interface Grouping {
   cellsOf(cells: WorkflowCells, cluster: Cluster): Iterable<readonly [name: string, cell: Cell]>;
-  groupOf(place: Place, cluster: Cluster): string;
-  /** Where tasks have a group before they run. */
-  readonly ofTask?: (statistics: Statistics, task: TaskId) => string;
+  groupsOf(place: Place, cluster: Cluster): readonly string[];
+  /** Where tasks have groups before they run. The same list for the same groups, as far as possible. */
+  readonly ofTask?: (statistics: Statistics, task: TaskId) => readonly string[];
+}
+
+/** What it made of each value, to be given again. */
+function once<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const made = new Map<Key, Made>();
+  return (key) => {
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const found = make(key);
+    made.set(key, found);
+    return found;
+  };
 }
 
 const workerName = (worker: WorkerId | 0): string => (worker === 0 ? other : printWorker(worker));
 const hostName = (worker: WorkerId | 0, { workers }: Cluster): string =>
   worker === 0 ? other : (workers.get(worker)?.host ?? other);
 
-const fixed: Readonly<Record<string, Grouping>> = {
-  template: {
+const byTemplate = (): Grouping => {
+  const groupOf = once((template: string) => [template]);
+  return {
     cellsOf: (cells) => cells.templates,
-    groupOf: ({ template }) => template,
-    ofTask: (statistics, task) => statistics.templateOf(task),
-  },
-  worker: {
-    cellsOf: (cells) => [...cells.workers].map(([worker, cell]) => [workerName(worker), cell] as const),
-    groupOf: ({ worker }) => printWorker(worker),
-  },
-  host: {
-    cellsOf: (cells, cluster) => [...cells.workers].map(([worker, cell]) => [hostName(worker, cluster), cell] as const),
-    groupOf: ({ worker }, cluster) => hostName(worker, cluster),
-  },
+    groupsOf: ({ template }) => groupOf(template),
+    ofTask: (statistics, task) => groupOf(statistics.templateOf(task)),
+  };
+};
+
+const byWorker = (): Grouping => ({
+  cellsOf: (cells) => [...cells.workers].map(([worker, cell]) => [workerName(worker), cell] as const),
+  groupsOf: ({ worker }) => [printWorker(worker)],
+});
+
+const byHost = (): Grouping => ({
+  cellsOf: (cells, cluster) => [...cells.workers].map(([worker, cell]) => [hostName(worker, cluster), cell] as const),
+  groupsOf: ({ worker }, cluster) => [hostName(worker, cluster)],
+});
+
+/** What has none is of the group without a name. `nameOf`: of the group that a tag means, if it means one. */
+function byTags(nameOf: (tag: string) => string | undefined): Grouping {
+  const groupsIn = once((tags: TagSet): readonly string[] => {
+    const names = tags.flatMap((tag) => nameOf(tag) ?? []);
+    return names.length === 0 ? [''] : names;
+  });
+  return {
+    *cellsOf(cells) {
+      for (const [tag, cell] of cells.tags) {
+        const name = nameOf(tag);
+        if (name !== undefined) yield [name, cell];
+      }
+    },
+    groupsOf: ({ tags }) => groupsIn(tags),
+    ofTask: (statistics, task) => groupsIn(statistics.tags.of(task)),
+  };
+}
+
+const groupings: Readonly<Record<string, () => Grouping>> = {
+  ...{ template: byTemplate, worker: byWorker, host: byHost },
+  tag: () => byTags(shownTag),
 };
 
 const tagPrefix = 'tag:';
 
 /** `by` is as the schema of the route has it. */
 export function groupingBy(by: string): Grouping {
-  const known = fixed[by];
-  if (known !== undefined) return known;
-  const prefix = `${by.slice(tagPrefix.length)}=`;
-  const valueIn = (tags: TagSet): string => tags.find((tag) => tag.startsWith(prefix))?.slice(prefix.length) ?? '';
-  return {
-    *cellsOf(cells) {
-      for (const [tag, cell] of cells.tags) {
-        if (tag.startsWith(prefix)) yield [tag.slice(prefix.length), cell];
-      }
-    },
-    groupOf: ({ tags }) => valueIn(tags),
-    ofTask: (statistics, task) => valueIn(statistics.tags.of(task)),
-  };
+  const known = groupings[by];
+  if (known !== undefined) return known();
+  const prefix = prefixOf(by.slice(tagPrefix.length));
+  return byTags((tag) => (tag.startsWith(prefix) ? tag.slice(prefix.length) : undefined));
 }

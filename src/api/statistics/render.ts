@@ -4,7 +4,13 @@ import type { Histogram } from '../../controller/statistics/histogram.ts';
 import type { Series } from '../../controller/statistics/rates.ts';
 import { statisticsLimits } from '../../model/limits.ts';
 import { outcomeKinds, type TaskState, taskStates } from '../../model/states.ts';
-import type { Distribution, RateSeries, RequestedAndUsed, StatisticsGroup } from '../../protocol/statistics.ts';
+import type {
+  Distribution,
+  EtaView,
+  RateSeries,
+  RequestedAndUsed,
+  StatisticsGroup,
+} from '../../protocol/statistics.ts';
 import { iso, optional } from '../render.ts';
 
 /** Counts by the code of a state. */
@@ -64,8 +70,19 @@ function renderAsked(
   };
 }
 
-export const renderRates = ({ intervalMs, lastBegins, ends }: Series): RateSeries => ({
-  intervalMs,
-  lastBegins: iso(lastBegins),
-  ...ends,
-});
+/** `scale`: how many stand for one that was counted. */
+export function renderRates({ intervalMs, lastBegins, ends }: Series, scale = 1): RateSeries {
+  const scaled = (counts: readonly number[]): number[] => counts.map((count) => Math.round(count * scale));
+  const { done, failed, cancelled } = ends;
+  return {
+    ...{ intervalMs, lastBegins: iso(lastBegins) },
+    ...{ done: scaled(done), failed: scaled(failed), cancelled: scaled(cancelled) },
+  };
+}
+
+/** Nothing where nothing is left, or nothing has ended. */
+export function renderEta(remaining: number, perSecond: number | undefined, now: number): EtaView | undefined {
+  if (remaining === 0 || perSecond === undefined) return undefined;
+  const remainingMs = Math.round((remaining * 1_000) / perSecond);
+  return { remaining, perSecond: rounded(perSecond), remainingMs, at: iso(now + remainingMs) };
+}

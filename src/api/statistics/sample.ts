@@ -1,11 +1,13 @@
 /** Tasks that a filter lets through, counted in memory, and some of them with their last attempts. */
 import type { ControllerShell } from '../../controller/shell.ts';
+import { type EndKind, endKinds, Rates } from '../../controller/statistics/rates.ts';
 import type { Statistics } from '../../controller/statistics/statistics.ts';
 import type { AttemptRow } from '../../core/attempt/record.ts';
 import type { Cluster } from '../../core/cluster.ts';
+import type { WorkflowRecord } from '../../core/workflow/record.ts';
 import type { TaskId } from '../../model/ids.ts';
 import { queryLimits, statisticsLimits } from '../../model/limits.ts';
-import { type TaskState, taskStates } from '../../model/states.ts';
+import { isEndedTask, isEndedWorkflow, type TaskState, taskStates } from '../../model/states.ts';
 import type { Filter } from '../../protocol/filter/language.ts';
 import { breath } from '../query/breath.ts';
 import { planFor } from '../query/planning.ts';
@@ -24,29 +26,58 @@ const countState = (counts: StateCounts, state: TaskState): void => {
 export async function countStates(
   shell: ControllerShell,
   filter: Filter,
-  groupOf: (statistics: Statistics, task: TaskId) => string,
+  groupsOf: (statistics: Statistics, task: TaskId) => readonly string[],
 ): Promise<Map<string, StateCounts>> {
   const { statistics } = shell.observations;
   const groups = new Map<string, StateCounts>();
-  // Neighbours are mostly of the same group.
-  let last: { readonly name: string; readonly counts: StateCounts } | undefined;
+  const countsOf = (name: string): StateCounts => {
+    const counts = groups.get(name) ?? noStates();
+    groups.set(name, counts);
+    return counts;
+  };
+  // Neighbours are mostly of the same groups.
+  let last: readonly string[] | undefined;
+  let counted: readonly StateCounts[] = [];
   await walkAll(shell, await planFor(shell, filter), ({ tasks }, found) => {
     for (const task of found) {
-      const name = groupOf(statistics, task);
-      if (last?.name !== name) {
-        last = { name, counts: groups.get(name) ?? noStates() };
-        groups.set(name, last.counts);
-      }
-      countState(last.counts, tasks.state(task));
+      const names = groupsOf(statistics, task);
+      if (names !== last) counted = names.map(countsOf);
+      last = names;
+      const state = tasks.state(task);
+      for (const counts of counted) countState(counts, state);
     }
   });
   return groups;
 }
 
+/** Where tasks stand, and how many of them are still to come. */
+class Tally {
+  readonly states = noStates();
+  /** Commands that have not ended, of workflows that go on; and when the first of these was started. */
+  remaining = 0;
+  startedAt = Number.POSITIVE_INFINITY;
+  #workflow: WorkflowRecord | undefined;
+
+  count({ tasks, workflows }: Cluster, task: TaskId): void {
+    const state = tasks.state(task);
+    countState(this.states, state);
+    if (isEndedTask(state) || tasks.kind(task) !== 'command') return;
+    const id = tasks.workflow(task);
+    if (this.#workflow?.id !== id) this.#workflow = workflows.get(id);
+    const workflow = this.#workflow;
+    if (workflow === undefined || workflow.startedAt === 0 || isEndedWorkflow(workflow.state)) return;
+    this.remaining++;
+    this.startedAt = Math.min(this.startedAt, workflow.startedAt);
+  }
+}
+
 export interface Sample {
   /** Of all that match, where memory decides that; else of those that were looked at and match. */
-  readonly states: StateCounts;
+  readonly tally: Tally;
   readonly rows: readonly AttemptRow[];
+  /** When those that were looked at ended, and how many of the tally each of them stands for. */
+  readonly ends: Rates;
+  readonly scale: number;
   readonly candidates: number;
   readonly looked: number;
   readonly matched: number;
@@ -55,16 +86,17 @@ export interface Sample {
 export async function sampleTasks(shell: ControllerShell, filter: Filter): Promise<Sample> {
   const plan = await planFor(shell, filter);
   const chosen = new EvenChoice(statisticsLimits.sampleMax);
-  const all = noStates();
-  await walkAll(shell, plan, ({ tasks }, found) => {
+  const all = new Tally();
+  await walkAll(shell, plan, (cluster, found) => {
     for (const task of found) {
       chosen.offer(task);
-      countState(all, tasks.state(task));
+      all.count(cluster, task);
     }
   });
-  const { rows, matched, states } = await look(shell, plan, chosen.tasks);
-  const facts = { candidates: chosen.offered, looked: chosen.tasks.length, matched };
-  return { states: needsRows(plan) ? states : all, rows, ...facts };
+  const { tally, ...looked } = await look(shell, plan, chosen.tasks);
+  const facts = { candidates: chosen.offered, looked: chosen.tasks.length, ...looked };
+  if (needsRows(plan)) return { ...facts, tally, scale: 1 };
+  return { ...facts, tally: all, scale: facts.looked === 0 ? 1 : facts.candidates / facts.looked };
 }
 
 /** In pieces, with others between them. */
@@ -72,20 +104,29 @@ async function look(
   shell: ControllerShell,
   plan: TaskPlan,
   chosen: readonly TaskId[],
-): Promise<{ readonly rows: AttemptRow[]; readonly matched: number; readonly states: StateCounts }> {
-  const states = noStates();
+): Promise<Pick<Sample, 'rows' | 'matched' | 'tally' | 'ends'>> {
+  const tally = new Tally();
+  const ends = new Rates();
   const rows: AttemptRow[] = [];
   let matched = 0;
   for (let from = 0; from < chosen.length; from += queryLimits.rowsAtOnce, await breath()) {
     const passed = await passing(shell, plan, chosen.slice(from, from + queryLimits.rowsAtOnce));
     matched += passed.length;
-    for (const row of await lastAttempts(shell, passed)) if (row?.outcome !== undefined) rows.push(row);
-    await shell.read(({ tasks }) => {
-      for (const task of passed) countState(states, tasks.state(task));
+    const last = await lastAttempts(shell, passed);
+    for (const row of last) if (row?.outcome !== undefined) rows.push(row);
+    await shell.read((cluster) => {
+      for (const [at, task] of passed.entries()) {
+        tally.count(cluster, task);
+        const state = cluster.tasks.state(task);
+        const { outcome, endedAt = 0 } = last[at] ?? {};
+        if (outcome !== undefined && isEndKind(state)) ends.add(endedAt, state, 1);
+      }
     });
   }
-  return { rows, matched, states };
+  return { rows, matched, tally, ends };
 }
+
+const isEndKind = (state: TaskState): state is EndKind => (endKinds as readonly TaskState[]).includes(state);
 
 async function walkAll(
   shell: ControllerShell,

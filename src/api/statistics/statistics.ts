@@ -11,9 +11,9 @@ import { isEndedTask, isEndedWorkflow, taskStates } from '../../model/states.ts'
 import { taskFields } from '../../protocol/filter/fields.ts';
 import { type Filter, parseFilter } from '../../protocol/filter/language.ts';
 import type { EtaView, StatisticsGroup, StatisticsView } from '../../protocol/statistics.ts';
-import { iso, optional } from '../render.ts';
+import { optional } from '../render.ts';
 import { type Grouping, groupingBy } from './grouping.ts';
-import { noStates, renderCell, renderRates, renderStates, type StateCounts } from './render.ts';
+import { noStates, renderCell, renderEta, renderRates, renderStates, type StateCounts } from './render.ts';
 import { countStates, sampleTasks } from './sample.ts';
 
 export interface StatisticsQuery {
@@ -36,7 +36,7 @@ export async function statisticsOf(
   const workflows = await shell.read((cluster) => indexedScope(shell, cluster, filter));
   const content =
     workflows === undefined
-      ? await ofSample(shell, filter, grouping)
+      ? await ofSample(shell, filter, grouping, interval)
       : await ofWorkflows(shell, workflows, grouping, interval);
   return { isPartial: !shell.observations.isWhole, ...content };
 }
@@ -65,10 +65,11 @@ async function ofWorkflows(
     const ids = scope === 'all' ? [...cluster.workflows.keys()] : scope;
     const records = ids.flatMap((id) => cluster.workflows.get(id) ?? []);
     const cells =
-      scope === 'all' ? [...statistics.workflows.values()] : ids.flatMap((id) => statistics.workflows.get(id) ?? []);
+      scope === 'all'
+        ? [...statistics.workflows.values(), statistics.forgotten]
+        : ids.flatMap((id) => statistics.workflows.get(id) ?? []);
     const sum = new Cell();
     for (const one of cells) sum.addAll(one.sum());
-    if (scope === 'all') sum.addAll(statistics.forgotten);
     const rates = scope === 'all' ? statistics.rates : sumOfRates(cells);
     const startedAt = records.reduce((first, one) => (one.startedAt > 0 ? Math.min(first, one.startedAt) : first), now);
     return {
@@ -117,10 +118,7 @@ function etaOf(records: readonly WorkflowRecord[], rates: Rates, now: number): E
     for (const state of taskStates) if (!isEndedTask(state)) remaining += record.countOfCommands(state);
   }
   const from = goingOn.reduce((first, { startedAt }) => Math.min(first, startedAt), now);
-  const perSecond = remaining === 0 ? undefined : rates.perSecond(now, from);
-  if (perSecond === undefined) return undefined;
-  const remainingMs = Math.round((remaining * 1_000) / perSecond);
-  return { remaining, perSecond: Math.round(perSecond * 1_000) / 1_000, remainingMs, at: iso(now + remainingMs) };
+  return renderEta(remaining, remaining === 0 ? undefined : rates.perSecond(now, from), now);
 }
 
 function groupsOf(all: readonly WorkflowCells[], grouping: Grouping, cluster: Cluster): StatisticsGroup[] {
@@ -157,25 +155,35 @@ function withStates(groups: readonly StatisticsGroup[], states: ReadonlyMap<stri
 }
 
 /** A look at memory, and at the last attempts of some of the tasks that match. */
-async function ofSample(shell: ControllerShell, filter: Filter, grouping: Grouping | undefined): Promise<Content> {
+async function ofSample(
+  shell: ControllerShell,
+  filter: Filter,
+  grouping: Grouping | undefined,
+  interval: RingName | undefined,
+): Promise<Content> {
   const { statistics } = shell.observations;
-  const { states, rows, ...sample } = await sampleTasks(shell, filter);
-  return shell.read((cluster) => {
+  const { tally, rows, ends, scale, ...sample } = await sampleTasks(shell, filter);
+  return shell.read((cluster, now) => {
     const sum = new Cell();
     const groups = new Map<string, Cell>();
     for (const row of rows) {
       const { end, buckets, place } = statistics.measure(row);
       sum.add(end, buckets);
       if (grouping === undefined) continue;
-      const name = grouping.groupOf(place, cluster);
-      const cell = groups.get(name) ?? new Cell();
-      groups.set(name, cell);
-      cell.add(end, buckets);
+      for (const name of grouping.groupsOf(place, cluster)) {
+        const cell = groups.get(name) ?? new Cell();
+        groups.set(name, cell);
+        cell.add(end, buckets);
+      }
     }
+    const firstEnd = rows.reduce((first, { endedAt }) => Math.min(first, endedAt), now);
+    const perSecond = tally.remaining === 0 ? undefined : ends.perSecond(now, Math.min(now, tally.startedAt));
     return {
       sample,
-      states: renderStates(states),
+      states: renderStates(tally.states),
       ...renderCell(sum),
+      rates: renderRates(ends.series(interval ?? fittingRing(now - firstEnd), now), scale),
+      ...optional('eta', renderEta(tally.remaining, perSecond && perSecond * scale, now)),
       ...optional('groups', grouping === undefined ? undefined : renderGroups(groups)),
     };
   });

@@ -1,11 +1,12 @@
 /** What somebody can do about a reason, as command lines. */
+
 import type { Lack } from '../../core/resources/queues.ts';
 import type { Reason, ReasonOf, Unavailable } from '../../core/why/reason.ts';
+import { typeable } from '../../definition/shell/quoting.ts';
 import { printWorker, printWorkflow } from '../../model/ids.ts';
 import { priorityMax } from '../../model/limits.ts';
 import { defaultQueue, type Need } from '../../model/need.ts';
 import { printDurationMs, showAtLeastBytes } from '../../model/units.ts';
-import { shellWord } from '../shell-word.ts';
 
 /** `subject` is the task, or the workflow, that has the reason. */
 export function adviceFor(reason: Reason, subject: string): string[] {
@@ -15,7 +16,7 @@ export function adviceFor(reason: Reason, subject: string): string[] {
     case 'workflow-halted':
       return [`drover resume ${printWorkflow(reason.workflow)}`];
     case 'limit':
-      return [`drover limit ${shellWord(reason.name)} ${Math.max(reason.used + reason.asked, reason.max)}`];
+      return [`drover limit ${typeable(reason.name)} ${Math.max(reason.used + reason.asked, reason.max)}`];
     case 'workflow-limit':
       return [`drover concurrency ${printWorkflow(reason.workflow)} none`];
     case 'group-limit':
@@ -23,7 +24,7 @@ export function adviceFor(reason: Reason, subject: string): string[] {
     case 'no-worker':
       return ['drover worker'];
     case 'no-queue':
-      return [`drover worker --queue ${shellWord(reason.queue)}`];
+      return [`drover worker --queue ${typeable(reason.queue)}`];
     case 'too-large':
       return largerWorkers(reason);
     case 'workers-unavailable':
@@ -49,7 +50,7 @@ export function adviceFor(reason: Reason, subject: string): string[] {
 
 function concurrencyFor({ workflow, group }: ReasonOf<'group-limit'>): string {
   const [kind = '', ...name] = group.split(':');
-  return `drover concurrency ${printWorkflow(workflow)} --${kind} ${shellWord(`${name.join(':')}=none`)}`;
+  return `drover concurrency ${printWorkflow(workflow)} --${kind} ${typeable(`${name.join(':')}=none`)}`;
 }
 
 /** Who was taken out of use can be put back. */
@@ -65,11 +66,11 @@ function largerWorkers({ need, nearest, lacks }: ReasonOf<'too-large'>): string[
 
 function optionsFor({ queue, cpus, memoryBytes, gpus, runtimeMs, pools = {} }: Need): string[] {
   return [
-    ...(queue === defaultQueue ? [] : [`--queue ${shellWord(queue)}`]),
+    ...(queue === defaultQueue ? [] : [`--queue ${typeable(queue)}`]),
     `-j ${Math.ceil(cpus)}`,
     ...(memoryBytes === undefined ? [] : [`--memory ${showAtLeastBytes(memoryBytes).replace(' ', '')}`]),
     ...(gpus === undefined ? [] : [`--gpus ${gpus}`]),
-    ...Object.entries(pools).map(([name, amount]) => `--pool ${shellWord(`${name}=${amount}`)}`),
+    ...Object.entries(pools).map(([name, amount]) => `--pool ${typeable(`${name}=${amount}`)}`),
     ...(runtimeMs === undefined ? [] : [`--until ${printDurationMs(2 * runtimeMs)}`]),
   ];
 }

@@ -95,9 +95,9 @@ class Watch {
   /** What has happened up to now and was not printed. */
   private async pages(): Promise<void> {
     const { next: last } = await this.client.eventPage({ cursor: 'now', limit: 1 });
-    for (let { cursor } = this; Number(cursor) < Number(last); ) {
+    for (let { cursor } = this; numberOf(cursor) < numberOf(last); ) {
       const { events, next } = await this.client.eventPage({ cursor, where: this.where });
-      for (const event of events) if (event.seq <= Number(last)) await this.print(event);
+      for (const event of events) if (event.seq <= numberOf(last) && !(await this.print(event))) return;
       cursor = next;
     }
   }
@@ -111,3 +111,6 @@ class Watch {
     return line === undefined || env.stdout.write(`${line}\n`);
   }
 }
+
+/** Of the event that a cursor stands behind. */
+const numberOf = (cursor: string): number => Number.parseInt(cursor, 10);

@@ -7,13 +7,19 @@ const hostsShown = 4;
 
 /** Ends with a line feed. `columns` is the width of a terminal; elsewhere nothing is cut. */
 export function renderFailures({ groups, more }: FailureList, columns: number | undefined): string {
-  const lines = groups.flatMap((group) => [...renderGroup(group), '']);
+  const lines = groups.flatMap((group) => [...renderGroup(group, columns), '']);
   if (more !== undefined) lines.push(`and ${amount(more.groups, 'more group')}, of ${amount(more.tasks, 'task')}`);
   else lines.pop();
-  return `${lines.map((line) => (columns === undefined ? line : truncate(line, columns))).join('\n')}\n`;
+  return `${lines.join('\n')}\n`;
 }
 
-function renderGroup({ count, title, fingerprint, examples, hosts, lastLines, rerun }: FailureGroup): string[] {
+/** The command is whole however narrow the terminal is: a part of it would try other tasks again. */
+function renderGroup(group: FailureGroup, columns: number | undefined): string[] {
+  const lines = describe(group).map((line) => (columns === undefined ? line : truncate(line, columns)));
+  return [...lines, `  rerun   ${printable(group.rerun)}`];
+}
+
+function describe({ count, title, fingerprint, examples, hosts, lastLines }: FailureGroup): string[] {
   const [example] = examples;
   const mark = fingerprint === undefined ? '' : `  [${fingerprint}]`;
   const written = lastLines === undefined ? [] : lastLines.split(/\r?\n/);
@@ -22,7 +28,6 @@ function renderGroup({ count, title, fingerprint, examples, hosts, lastLines, re
     ...(hosts.length === 0 ? [] : [`  on      ${hostsText(hosts)}`]),
     ...(example === undefined ? [] : [`  such as ${example.id}  ${printable(example.command ?? barrierText)}`]),
     ...written.map((line) => `          | ${printable(line)}`),
-    `  rerun   ${rerun}`,
   ];
 }
 

@@ -15,10 +15,11 @@ export class LineCutter {
     let data: Uint8Array = this.rest.length === 0 ? bytes : Buffer.concat([this.rest, bytes]);
     while (data.length > 0) {
       const end = data.indexOf(newline);
-      if (end < 0 && data.length < lineBytesMax) break;
+      if (end < 0 && data.length <= lineBytesMax) break;
       const isPart = end < 0 || end > lineBytesMax;
-      yield data.subarray(0, isPart ? lineBytesMax : end);
-      data = data.subarray(isPart ? lineBytesMax : end + 1);
+      const to = isPart ? endOfPart(data) : end;
+      yield data.subarray(0, to);
+      data = data.subarray(isPart ? to : to + 1);
     }
     this.rest = data;
   }
@@ -28,6 +29,13 @@ export class LineCutter {
     if (this.rest.length > 0) yield this.rest;
     this.rest = new Uint8Array();
   }
+}
+
+/** Not within a character, where it is text. */
+function endOfPart(data: Uint8Array): number {
+  const isWithin = (at: number): boolean => ((data[at] ?? 0) & 0xc0) === 0x80;
+  for (let at = lineBytesMax; at > lineBytesMax - 4; at--) if (!isWithin(at)) return at;
+  return lineBytesMax;
 }
 
 /** Colours and tabs may pass; what moves the cursor, and bytes that are no text, are shown as escapes. */

@@ -4,6 +4,7 @@ import { type InProcessController, startController } from '../../../test/control
 import { plainSpec } from '../../../test/controller/spec.ts';
 import { CliBench } from '../bench.testing.ts';
 import { LineCutter, lineBytesMax } from './lines.ts';
+import { LogFollower } from './many.ts';
 import { beginOfLast } from './tail.ts';
 
 let controller: InProcessController;
@@ -85,6 +86,54 @@ describe('logs of many tasks', () => {
     const { lines } = bench.env.stdout;
     expect(lines).toEqual(expect.arrayContaining([...begun.slice(0, 3), expect.stringContaining('| out of quick')]));
     expect(new Set(lines).size).toBe(lines.length);
+  });
+
+  it.each([[[]], [['--both']]])('end when nobody reads any more, whatever goes on in silence: %j', async (words) => {
+    const id = await submit('hang 1\n', 'hang 2');
+    await eventually(async () => expect((await bench.client.workflow(id)).counts.running).toBe(2));
+    // The line of `hang 2` has no end, and stderr has no line: both have nothing to say, and never end.
+    bench.env.stdout.isClosed = true;
+    expect(await bench.drover('logs', id, '-f', ...words)).toBe(0);
+    expect(await bench.drover('logs', `${id}.1`, '-f', ...words)).toBe(0);
+    await bench.client.cancel(id);
+  });
+
+  it('of one that is tried again go on with the next attempt, and end with the task', async () => {
+    const { id } = await bench.client.submitWhole(
+      { ...plainSpec, maxAttempts: 2 },
+      { tasks: [{ command: 'fail a\n' }, { command: 'exit 1 b\n' }], edges: [] },
+    );
+    expect(await bench.drover('logs', `${id}.1`, '-f')).toBe(0);
+    expect(bench.env.stdout.text).toBe('out of fail a\nout of fail a\n');
+    expect(bench.env.stderr.text).toBe(`drover: ${id}.1 is tried again: attempt 2\n`);
+    bench.renew();
+    expect(await bench.drover('logs', `${id}.2#1`, '-f', '--stderr')).toBe(0);
+    expect(bench.env.stdout.text).toBe('b\n');
+    await untilEnded(id);
+  });
+
+  it('say so when more tasks run than are followed at a time, and miss nothing', async () => {
+    const id = await submit('hang 1\n', 'hang 2\n');
+    await eventually(async () => expect((await bench.client.workflow(id)).counts.running).toBe(2));
+    const { env, client } = bench;
+    const logs = { env, client, streams: ['stdout'] as const, tail: undefined, pattern: undefined };
+    const following = new LogFollower(logs, 1).follow({ tasks: [], filters: [`workflow=${id}`] });
+    await eventually(() =>
+      expect(env.stderr.text).toBe(
+        'drover: 1 at a time are followed: the output of 1 more task comes when others end\n',
+      ),
+    );
+    await client.cancel(id);
+    await following;
+    expect(env.stdout.lines).toEqual([`${id}.1 | out of hang 1`, `${id}.2 | out of hang 2`]);
+  });
+
+  it('of one that never begins end when its workflow is halted', async () => {
+    const { id } = await bench.client.submitWhole(plainSpec, { tasks: [{ command: 'x', held: true }], edges: [] });
+    const following = bench.drover('logs', `${id}.1`, '-f');
+    await bench.client.halt(id, 'kill');
+    expect(await following).toBe(0);
+    await bench.client.cancel(id);
   });
 
   it('say what is missing, with exit code 1', async () => {
@@ -169,6 +218,13 @@ describe('lines', () => {
   it('that are too long come in parts', () => {
     const long = Buffer.alloc(2 * lineBytesMax + 1, 'x');
     expect(cut(long, Buffer.from('\ny')).map((line) => line.length)).toEqual([lineBytesMax, lineBytesMax, 1, 1]);
+  });
+
+  it('that are too long are not cut within a character', () => {
+    const text = `${'x'.repeat(lineBytesMax - 2)}€€`;
+    const cutter = new LineCutter();
+    const parts = [...cutter.take(Buffer.from(text)), ...cutter.end()].map((part) => Buffer.from(part).toString());
+    expect(parts).toEqual(['x'.repeat(lineBytesMax - 2), '€€']);
   });
 
   it.each([

@@ -3,9 +3,11 @@ import { DroverError } from '../../model/errors.ts';
 import { endedTaskStates, isEndedTask, isEndedWorkflow, type OutputStream, taskStates } from '../../model/states.ts';
 import { showBytes } from '../../model/units.ts';
 import type { Client } from '../../sdk/client.ts';
+import { amount } from '../display/text.ts';
 import type { CliEnv } from '../environment.ts';
 import { named } from '../reference.ts';
 import { LineCutter, shown, withPrefix } from './lines.ts';
+import { awayText } from './one.ts';
 import type { Selection } from './selection.ts';
 import { beginOfTail } from './tail.ts';
 
@@ -24,15 +26,15 @@ interface Source {
   readonly attempt: number;
 }
 
-/** Tasks that are followed at the same time; what others write is kept for them. */
+/** Tasks that are followed at the same time, each at the cost of a question every 40 to 160 ms; others wait for these. */
 const followedMax = 64;
+/** How long they wait before that is remarked on. */
+const remarkMs = 3_000;
 
 /** What became of it. */
 export class LogResult {
   isMissing = false;
   lines = 0;
-  /** Nobody reads any more: `| head`. */
-  isClosed = false;
 }
 
 const prefixes: Readonly<Record<OutputStream, string>> = { stdout: '|', stderr: '!' };
@@ -40,6 +42,8 @@ const prefixes: Readonly<Record<OutputStream, string>> = { stdout: '|', stderr: 
 class Printer {
   readonly result = new LogResult();
   protected readonly logs: ManyLogs;
+  /** All is told, or nobody reads any more: `| head`. Also ends what waits for tasks that write nothing. */
+  protected readonly over = new AbortController();
 
   constructor(logs: ManyLogs) {
     this.logs = logs;
@@ -50,7 +54,7 @@ class Printer {
     const cutter = new LineCutter();
     for await (const piece of pieces) {
       await this.write(task, stream, cutter.take(piece));
-      if (this.result.isClosed) return;
+      if (this.over.signal.aborted) return;
     }
     await this.write(task, stream, cutter.end());
   }
@@ -62,7 +66,12 @@ class Printer {
       this.result.isMissing = true;
       void env.stderr.write(`drover: ${showBytes(bytes)} of ${task} are missing\n`);
     };
-    return client.output(task, { stream, attempt, offset, follow: isFollowing, onMissing });
+    const onAway = (): void => {
+      this.result.isMissing = true;
+      void env.stderr.write(awayText(task));
+    };
+    const { signal } = this.over;
+    return client.output(task, { stream, attempt, offset, follow: isFollowing, onMissing, onAway, signal });
   }
 
   private async write(task: string, stream: OutputStream, lines: Iterable<Uint8Array>): Promise<void> {
@@ -73,7 +82,7 @@ class Printer {
       out.push(withPrefix(`${task} ${prefixes[stream]}`, shown(line, env.stdout)));
       this.result.lines++;
     }
-    if (out.length > 0 && !(await env.stdout.write(Buffer.concat(out)))) this.result.isClosed = true;
+    if (out.length > 0 && !(await env.stdout.write(Buffer.concat(out)))) this.over.abort();
   }
 }
 
@@ -82,7 +91,7 @@ export class LogList extends Printer {
   async printAll(selection: Selection): Promise<LogResult> {
     for await (const source of this.sources(selection)) {
       for (const stream of this.logs.streams) await this.print(source, stream, false);
-      if (this.result.isClosed) break;
+      if (this.over.signal.aborted) break;
     }
     return this.result;
   }
@@ -112,6 +121,14 @@ export class LogFollower extends Printer {
   private readonly active = new Set<Promise<void>>();
   private wake: () => void = () => undefined;
   private hasNews = true;
+  private remark: ReturnType<typeof setTimeout> | undefined;
+  private isRemarked = false;
+  private readonly followedMax: number;
+
+  constructor(logs: ManyLogs, most = followedMax) {
+    super(logs);
+    this.followedMax = most;
+  }
 
   async follow(selection: Selection): Promise<LogResult> {
     const { client } = this.logs;
@@ -121,21 +138,26 @@ export class LogFollower extends Printer {
       if (number > 0) this.add({ task, attempt: number });
     }
     for (const where of selection.filters) await this.addMatching(where);
-    const end = new AbortController();
-    const listening = this.listen(selection, next, end.signal);
+    const { signal } = this.over;
+    signal.addEventListener('abort', () => this.tell());
+    const listening = this.listen(selection, next, signal);
     listening.catch(() => this.tell());
     try {
-      while (!this.result.isClosed && !(await this.isOver(selection))) await Promise.race([this.news(), listening]);
+      while (!signal.aborted && !(await this.isOver(selection))) await Promise.race([this.news(), listening]);
     } finally {
-      end.abort();
+      this.over.abort();
+      clearTimeout(this.remark);
+      await Promise.allSettled([listening, ...this.active]);
     }
-    await Promise.allSettled([listening, ...this.active]);
     return this.result;
   }
 
   private async addMatching(where: string): Promise<void> {
     const rows = this.logs.client.eachTask({ where, fields: ['id', 'attempts'], limit: 1_000 });
-    for await (const { id, attempts } of rows) if (attempts > 0) this.add({ task: id, attempt: attempts });
+    for await (const { id, attempts } of rows) {
+      if (this.over.signal.aborted) return;
+      if (attempts > 0) this.add({ task: id, attempt: attempts });
+    }
   }
 
   private add(source: Source): void {
@@ -147,7 +169,7 @@ export class LogFollower extends Printer {
   }
 
   private begin(): void {
-    while (this.active.size < followedMax && this.queue.length > 0) {
+    while (this.active.size < this.followedMax && this.queue.length > 0 && !this.over.signal.aborted) {
       const source = this.queue.shift() as Source;
       const following = Promise.all(this.logs.streams.map((stream) => this.print(source, stream, true))).then(
         () => undefined,
@@ -161,6 +183,18 @@ export class LogFollower extends Printer {
           this.tell();
         });
     }
+    this.remarkOnWaiting();
+  }
+
+  /** Where none of those that are followed ends, what the others write is not shown: that must not look like silence. */
+  private remarkOnWaiting(): void {
+    clearTimeout(this.remark);
+    if (this.queue.length === 0 || this.isRemarked || this.over.signal.aborted) return;
+    this.remark = setTimeout(() => {
+      this.isRemarked = true;
+      const text = `drover: ${this.followedMax} at a time are followed: the output of ${amount(this.queue.length, 'more task')} comes when others end\n`;
+      void this.logs.env.stderr.write(text);
+    }, remarkMs);
   }
 
   private onFailure({ task }: Source, error: unknown): void {
@@ -223,6 +257,7 @@ export class LogFollower extends Printer {
   }
 
   private news(): Promise<void> {
+    if (this.over.signal.aborted) return Promise.resolve();
     if (this.hasNews && this.active.size === 0 && this.queue.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.wake = resolve;

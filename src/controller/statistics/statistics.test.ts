@@ -147,7 +147,11 @@ describe('what is kept is bounded', () => {
     }
     const { statistics } = world;
     expect(statistics.workflows.size).toBe(most);
-    expect(counts(statistics.forgotten.outcomes)).toBe(3);
+    expect(counts(statistics.forgotten.sum().outcomes)).toBe(3);
     expect([1, 2, 3, 4].map((id) => statistics.isForgotten(workflowId(id)))).toEqual([true, true, true, false]);
+    // What they were of is still known, by template and by worker.
+    const { templates, workers } = statistics.forgotten;
+    expect([...templates].map(([name, { outcomes }]) => [name, counts(outcomes)])).toEqual([['', 3]]);
+    expect([...workers].map(([worker, { outcomes }]) => [worker, counts(outcomes)])).toEqual([[k1, 3]]);
   });
 });

@@ -17,7 +17,7 @@ import { statisticsLimits } from '../../model/limits.ts';
 import { type Need, plainNeed } from '../../model/need.ts';
 import { outcomeKinds } from '../../model/states.ts';
 import type { StepResult } from '../messages.ts';
-import { type Buckets, Cell, type Ended, findBuckets } from './cell.ts';
+import { type Buckets, type Ended, findBuckets } from './cell.ts';
 import { type EndKind, Rates } from './rates.ts';
 import { TagSets } from './tag-sets.ts';
 import { type Allowance, noTemplate, type Place, WorkflowCells } from './workflow-cells.ts';
@@ -35,7 +35,8 @@ export class Statistics {
   readonly tags = new TagSets();
   /** Of all workflows. */
   readonly rates = new Rates();
-  readonly forgotten = new Cell();
+  /** Of workflows that have no cells of their own any more. */
+  readonly forgotten = new WorkflowCells({ left: statisticsLimits.forgottenCellsMax });
   /** Attempts up to this one are counted when they end. */
   readTo: number;
   readonly #cluster: Cluster;
@@ -216,7 +217,7 @@ export class Statistics {
     }
     const cells = chosen === undefined ? undefined : this.#workflows.get(chosen);
     if (chosen === undefined || cells === undefined) return;
-    this.forgotten.addAll(cells.sum());
+    this.forgotten.addAll(cells);
     this.#allowance.left += cells.size;
     this.#workflows.delete(chosen);
     this.#forgottenIds.add(chosen);

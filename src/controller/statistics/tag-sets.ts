@@ -11,8 +11,20 @@ import { statisticsLimits } from '../../model/limits.ts';
 
 export const other = 'other';
 
-/** `name=value` of each tag. */
+/** The keys of a task's tags. */
 export type TagSet = readonly string[];
+
+/** A name may have any character: its length in front tells where it ends. */
+export const tagKey = (name: string, value: string): string => `${prefixOf(name)}${value}`;
+/** What the keys of all tags of that name begin with. */
+export const prefixOf = (name: string): string => `${name.length}:${name}=`;
+/** `name=value`, as people write it. */
+export const shownTag = (key: string): string => key.slice(key.indexOf(':') + 1);
+/** What is left of a tag where its value is one of too many. */
+export function otherOf(key: string): string {
+  const begin = key.indexOf(':') + 1;
+  return `${key.slice(0, begin + Number.parseInt(key, 10))}=${other}`;
+}
 
 const none: TagSet = [];
 const lastSet = 65_535;
@@ -54,7 +66,7 @@ export class TagSets {
       known.set(name, values);
     }
     if (values.size < statisticsLimits.tagValuesMax) values.add(value);
-    return `${name}=${values.has(value) ? value : other}`;
+    return tagKey(name, values.has(value) ? value : other);
   }
 
   #numberOf(set: TagSet): number {
@@ -69,7 +81,7 @@ export class TagSets {
 
   /** Beyond the limit all that is known of a task is which names it has; and beyond that, nothing. */
   #rest(set: TagSet): number {
-    const names = set.map((tag) => `${tag.slice(0, tag.indexOf('='))}=${other}`);
+    const names = set.map(otherOf);
     const key = JSON.stringify(names);
     const number = this.#numbers.get(key);
     if (number !== undefined || this.#sets.length > lastSet) return number ?? 0;

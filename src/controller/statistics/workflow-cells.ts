@@ -6,7 +6,7 @@ import type { WorkerId } from '../../model/ids.ts';
 import { statisticsLimits } from '../../model/limits.ts';
 import { type Buckets, Cell, type Ended } from './cell.ts';
 import { Rates } from './rates.ts';
-import { other, type TagSet } from './tag-sets.ts';
+import { other, otherOf, type TagSet } from './tag-sets.ts';
 
 /** What its members are, for whoever looks at them by one dimension. */
 export type Dimension = 'template' | 'worker' | 'tag';
@@ -45,7 +45,7 @@ export class WorkflowCells {
     return this.#workers;
   }
 
-  /** By `name=value`. */
+  /** By their keys (tag-sets.ts). */
   get tags(): ReadonlyMap<string, Cell> {
     return this.#tags;
   }
@@ -61,6 +61,13 @@ export class WorkflowCells {
     this.#templateCell(template).retract(outcome);
     this.#workerCell(worker).retract(outcome);
     for (const tag of tags) this.#tagCell(tag).retract(outcome);
+  }
+
+  /** All that another has, but when tasks ended and could first run. */
+  addAll(others: WorkflowCells): void {
+    for (const [template, cell] of others.#templates) this.#templateCell(template).addAll(cell);
+    for (const [worker, cell] of others.#workers) this.#workerCell(worker).addAll(cell);
+    for (const [tag, cell] of others.#tags) this.#tagCell(tag).addAll(cell);
   }
 
   /** All of it in one. */
@@ -91,14 +98,13 @@ export class WorkflowCells {
     return this.#templates.get(template) ?? this.#make(this.#templates, template, other, statisticsLimits.templatesMax);
   }
 
-  #workerCell(worker: WorkerId): Cell {
+  #workerCell(worker: WorkerId | 0): Cell {
     return this.#workers.get(worker) ?? this.#make(this.#workers, worker, 0, statisticsLimits.workersMax);
   }
 
   /** How many values of a name are told apart is limited before (tag-sets.ts). */
   #tagCell(tag: string): Cell {
-    const rest = `${tag.slice(0, tag.indexOf('='))}=${other}`;
-    return this.#tags.get(tag) ?? this.#make(this.#tags, tag, rest, Number.POSITIVE_INFINITY);
+    return this.#tags.get(tag) ?? this.#make(this.#tags, tag, otherOf(tag), Number.POSITIVE_INFINITY);
   }
 
   /** The cells of the rest are beyond the allowance: a few for each workflow. */

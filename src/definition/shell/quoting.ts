@@ -7,6 +7,19 @@ export function quote(value: string): string {
   return plainWord.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
+/** Behind the first character `=` means itself, too. */
+const plainArgument = /^[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+:,./=-]*$/;
+const control = /\p{Cc}/gu;
+const hexOf = (character: string): string =>
+  [...Buffer.from(character)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
+
+/** As a word of a command that is shown to be typed or pasted: what would move the cursor is written as an escape. */
+export function typeable(value: string): string {
+  if (plainArgument.test(value)) return value;
+  if (value.search(control) < 0) return quote(value);
+  return `$'${value.replace(/[\\']/g, '\\$&').replace(control, hexOf)}'`;
+}
+
 /** The quotes that surround a place in a command. */
 export type Surroundings = 'bare' | 'single' | 'double' | 'ansi';
 

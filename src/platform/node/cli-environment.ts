@@ -96,6 +96,14 @@ function workingDirectory(): string {
   }
 }
 
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
 export class NodeCliEnvironment {
   readonly version: string;
   readonly variables: Readonly<Record<string, string>>;
@@ -163,13 +171,30 @@ export class NodeCliEnvironment {
     return hash('sha256', text);
   }
 
-  /** One that can't be run is one that failed: a run must not end for it. */
-  runShell(line: string, variables: Readonly<Record<string, string>>): Promise<number> {
+  /** One that can't be run is one that failed: a run must not end for it. Nor wait for one that does not end. */
+  runShell(line: string, variables: Readonly<Record<string, string>>, msMax: number): Promise<number | 'too-long'> {
     return new Promise((resolve) => {
-      const env = { ...process.env, ...variables };
-      const child = spawn('/bin/sh', ['-c', line], { env, stdio: ['ignore', 2, 2] });
-      child.on('error', () => resolve(shellMissing));
-      child.on('exit', (code, signal) => resolve(code ?? (signal === null ? 1 : shellSignalled)));
+      try {
+        const env = { ...process.env, ...variables };
+        // A group of its own, so that all of it can be ended; what ends this process ends it, too.
+        const child = spawn('/bin/sh', ['-c', line], { env, stdio: ['ignore', 2, 2], detached: true });
+        const kill = (): void => endGroup(child.pid);
+        const stopListening = this.onSignal(kill);
+        const end = (code: number | 'too-long'): void => {
+          clearTimeout(timer);
+          stopListening();
+          resolve(code);
+        };
+        const timer = setTimeout(() => {
+          kill();
+          end('too-long');
+        }, msMax);
+        child.on('error', () => end(shellMissing));
+        child.on('exit', (code, signal) => end(code ?? (signal === null ? 1 : shellSignalled)));
+      } catch {
+        // Of variables with a NUL in them there is no environment.
+        resolve(shellMissing);
+      }
     });
   }
 

@@ -1,11 +1,15 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeWebhooks } from './webhooks.ts';
+import { makeWebhooks, oneAtATime } from './webhooks.ts';
 
 const received: { readonly headers: IncomingMessage['headers']; readonly body: string }[] = [];
 const server = createServer(async (request, response) => {
   if (request.url === '/silent') return;
+  if (request.url === '/other')
+    request.socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n');
+  if (request.url === '/gone') request.socket.destroy();
+  if (request.url === '/early') for (const _ of Array(3)) response.writeEarlyHints({ link: '</x>; rel=preload' });
   let body = '';
   for await (const piece of request) body += piece;
   received.push({ headers: request.headers, body });
@@ -43,6 +47,16 @@ describe('a webhook', () => {
   });
 
   it.each([
+    ['speaks another protocol', '/other', { status: 101 }],
+    ['hangs up', '/gone', { error: 'socket hang up' }],
+    ['sends hints first', '/early', { status: 204 }],
+  ])('that %s is answered at once', async (_, path, answer) => {
+    expect(await makeWebhooks({ mayReachLoopback: true }).post(call(`http://127.0.0.1:${port}${path}`))).toEqual(
+      answer,
+    );
+  });
+
+  it.each([
     'http://169.254.169.254/latest/meta-data',
     'http://[fe80::1]/',
     'http://0.0.0.0/',
@@ -61,4 +75,20 @@ describe('a webhook', () => {
       expect(answer).toEqual({ error: expect.stringContaining('is not an address that webhooks may reach') });
     },
   );
+});
+
+it('names are looked up one at a time, in the order in which they came', async () => {
+  const asked: (() => void)[] = [];
+  const find = oneAtATime((_, __, callback) => asked.push(() => callback(null, [])));
+  const answered: string[] = [];
+  const done = ['a', 'b', 'c'].map(
+    (name) => new Promise<void>((resolve) => find(name, { all: true }, () => resolve(void answered.push(name)))),
+  );
+  for (const answer of done) {
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked.length).toBe(answered.length + 1);
+    asked.at(-1)?.();
+    await answer;
+  }
+  expect(answered).toEqual(['a', 'b', 'c']);
 });

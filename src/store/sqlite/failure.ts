@@ -14,6 +14,11 @@ const byResultCode: Readonly<Record<number, [ErrorCode, string]>> = {
   26: ['store-damaged', 'it is not a database'],
 };
 
+/** Extended ones that say more: the index of the log, of 32 KiB, finds no room where a page still does. */
+const byExtendedCode: typeof byResultCode = {
+  4874: ['store-unwritable', 'the disk is full'],
+};
+
 /** The error to throw instead; one that says nothing of the disk stays as it is: it is a bug. */
 export function storeFailure(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error;
@@ -22,7 +27,7 @@ export function storeFailure(error: unknown, path: string): unknown {
     return new DroverError('store-unwritable', `${path} can not be used: ${error.message}`, { cause: error });
   }
   if (!('errcode' in error) || typeof error.errcode !== 'number') return error;
-  const known = byResultCode[error.errcode & 0xff];
+  const known = byExtendedCode[error.errcode] ?? byResultCode[error.errcode & 0xff];
   if (known === undefined) return error;
   const [code, why] = known;
   return new DroverError(code, `${path}: ${why} (${error.message})`, { cause: error });

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { NodeCliEnvironment } from './cli-environment.ts';
+
+const env = new NodeCliEnvironment('1.2.3');
+
+describe('a line that is run by the shell', () => {
+  it.each([
+    ['exit $CODE', { CODE: '3' }, 3],
+    ['kill -9 $$', {}, 128],
+    ['true', { NAME: 'a\0b' }, 127],
+  ])('%s gives what a shell gives, and never throws', async (line, variables, code) => {
+    expect(await env.runShell(line, variables, 10_000)).toBe(code);
+  });
+
+  it('is ended with all that it started when it takes too long, also one that does not listen', async () => {
+    expect(await env.runShell("trap '' TERM INT; while :; do sleep 97.5; done", {}, 50)).toBe('too-long');
+  });
+});

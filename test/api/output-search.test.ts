@@ -1,0 +1,47 @@
+/** Searches in output, of which some are left unread. */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { searchLimits } from '../../src/model/limits.ts';
+import { Client } from '../../src/sdk/client.ts';
+import { eventually } from '../controller/eventually.ts';
+import { type InProcessController, startController } from '../controller/in-process.ts';
+import { plainSpec } from '../controller/spec.ts';
+
+let controller: InProcessController;
+let client: Client;
+
+beforeAll(async () => {
+  controller = await startController();
+  client = new Client(controller.access);
+  // A match of each is told by so many bytes that no connection holds all of them.
+  const tasks = Array.from({ length: 20 }, () => ({ command: 'x\n'.repeat(50_000) }));
+  const { id } = await client.submitWhole(plainSpec, { tasks, edges: [] });
+  await eventually(async () => expect((await client.workflow(id)).state).toBe('done'));
+});
+
+afterAll(() => controller.close());
+
+async function open(): Promise<IncomingMessage> {
+  const { url, token } = controller.access;
+  const call = request(`${url}/api/v1/output/search?pattern=x`, { headers: { authorization: `Bearer ${token}` } });
+  call.on('error', () => {});
+  call.end();
+  const [answer] = (await once(call, 'response')) as [IncomingMessage];
+  return answer.pause();
+}
+
+it('those that nobody reads keep nobody from searching', async () => {
+  const unread = await Promise.all(Array.from({ length: 2 * searchLimits.turnsMax }, open));
+  const found = await Array.fromAsync(client.searchOutput({ pattern: 'out of', where: 'index=20' }));
+  expect(found.map(({ task, line }) => [task, line])).toEqual([['w1.20', 1]]);
+  for (const answer of unread) answer.destroy();
+});
+
+it('there are so many at a time; one more is told so', async () => {
+  const unread = await Promise.all(Array.from({ length: searchLimits.searchesMax }, open));
+  await expect(Array.fromAsync(client.searchOutput({ pattern: 'y' }))).rejects.toMatchObject({
+    code: 'too-many-streams',
+  });
+  for (const answer of unread) answer.destroy();
+});
