@@ -88,7 +88,10 @@ async function headOf(env: CliEnv, path: string): Promise<string> {
 const openLine =
   'for one in xdg-open open wslview $BROWSER; do command -v "$one" >/dev/null 2>&1 && { "$one" "$DROVER_REPORT" >/dev/null 2>&1 & exit 0; }; done; exit 1';
 
+/** The line only starts something. */
+const openMsMax = 10_000;
+
 async function openPage(env: CliEnv, path: string): Promise<void> {
-  const code = await env.runShell(openLine, { DROVER_REPORT: path });
+  const code = await env.runShell(openLine, { DROVER_REPORT: path }, openMsMax);
   if (code !== 0) await env.stderr.write(`drover: there is no xdg-open or $BROWSER here; open ${path} in a browser\n`);
 }
