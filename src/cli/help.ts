@@ -226,7 +226,7 @@ Examples:
 `;
 
 export const retryHelp = `
-Without a server, 'drover resume ID' repeats what failed.
+Without a server, tasks of one workflow are run here, as by 'drover resume', which repeats all that failed; -j and -q are for that.
 
 Examples:
   drover retry w3 --failed

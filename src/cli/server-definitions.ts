@@ -88,14 +88,18 @@ function defineRetry(program: Command, { env }: Given, perform: Perform): void {
   const usages = ['TASK…', '--failed ID…', 'ID --cause CAUSE', '--where FILTER'];
   const command = program
     .command('retry')
-    .summary('try failed tasks again, on a running server')
-    .description('Tries failed tasks again, and what was cancelled because of them; does not wait for them.')
+    .summary('try failed tasks again')
+    .description(
+      'Tries failed tasks again, and what was cancelled because of them. A running server does it, and is not waited for; without one it is done here, to the end.',
+    )
     .usage(usages.map((usage) => `[options] ${usage}`).join('\n       drover retry '))
     .argument('[id...]', 'tasks; with --failed, --cause and the like, workflows')
     .option('--failed', 'all failed tasks of the workflows');
   addFailureOptions(command)
     .addOption(whereOption('instead of ids: all tasks that match'))
     .addOption(bulkDryRunOption())
+    .addOption(slotsOption(env))
+    .addOption(quietOption())
     .addOption(jsonOption('an answer a line, as JSON'))
     .addOption(dirOption(env))
     .addHelpText('after', retryHelp)
