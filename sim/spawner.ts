@@ -28,6 +28,9 @@ interface Task {
   signalled: TaskEnded['signalled'];
 }
 
+/** The age at which a task is looked at: what ends sooner tells nothing of what it used. */
+const sampleMs = 700;
+
 export interface SpawnerPlace {
   readonly kernel: Kernel;
   readonly truth: Truth;
@@ -155,11 +158,25 @@ export class VirtualSpawner implements SpawnerHandle {
     for (const { path } of [stdout, stderr]) files.empty(path);
     this.#queue.onMessage({ t: 'started', key, pid: 1, at, files: { stdout: stdout.path, stderr: stderr.path } });
     if (nature.bytes > 0) files.append(stdout.path, outputOf(nature, key));
+    kernel.post(process, sampleMs, `task ${key} is looked at`, () => this.#sample(running));
     const { exit, signal, isTooLarge } = fate;
     const how = exit === undefined ? { signal: signal ?? sigkill } : { exit };
     kernel.post(process, fate.ms, `task ${key} ends`, () =>
       isTooLarge ? this.#exceed(running) : this.#end(running, how),
     );
+  }
+
+  #sample(task: Task): void {
+    const { key } = task.start;
+    if (this.#tasks.get(key) !== task) return;
+    const at = this.#place.now();
+    this.#queue.onMessage({
+      t: 'usage',
+      samples: [
+        [key, 'memory', at, 1_000_000],
+        [key, 'cpu', at, 1],
+      ],
+    });
   }
 
   /** A signal that was sent before is what it ends by. */

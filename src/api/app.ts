@@ -5,6 +5,7 @@ import { type FastifyServerFactory, fastify } from 'fastify';
 import type { ControllerShell } from '../controller/shell.ts';
 import { steeringBodyBytesMax } from '../model/limits.ts';
 import type { CompilePattern, LoopMeter } from '../platform/env.ts';
+import type { ServerView } from '../protocol/views.ts';
 import './fastify.ts';
 import type { Attendance } from './attendance.ts';
 import { answerBroken, asDroverError, bodyOf } from './errors.ts';
@@ -31,6 +32,8 @@ export interface ApiOptions {
   readonly streams?: EventStreams;
   readonly attendance: Attendance;
   readonly loopMeter?: LoopMeter | undefined;
+  /** What it runs on, for who asks. */
+  readonly facts?: Pick<ServerView, 'machine' | 'versions'>;
   /** A client asked the controller to end; called after the answer is out. Absent where it ends with its command. */
   readonly onStop?: (() => void) | undefined;
   /** Told of each route, for example `GET /api/v1/server`. */

@@ -8,7 +8,15 @@ import { pageRowsMax } from '../model/limits.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { TaskState } from '../model/states.ts';
 import type { WorkflowSpec } from '../protocol/spec.ts';
-import type { AttemptView, Counts, OutcomeView, TaskView, WorkerView, WorkflowView } from '../protocol/views.ts';
+import {
+  type AttemptView,
+  type Counts,
+  type OutcomeView,
+  type TaskView,
+  type WorkerView,
+  WorkflowSurroundings,
+  type WorkflowView,
+} from '../protocol/views.ts';
 import type { TaskDefinition } from '../store/store.ts';
 
 export const iso = (time: number): string => new Date(time).toISOString();
@@ -55,6 +63,13 @@ export function renderWorkflow(
     attemptsEnded,
     version,
   };
+}
+
+/** Nothing that could be a secret: no value of a variable, and no webhook. */
+export function renderSurroundings(spec: WorkflowSpec): WorkflowSurroundings {
+  const names = Object.keys(WorkflowSurroundings.properties);
+  const known = Object.fromEntries(Object.entries(spec).filter(([name]) => names.includes(name)));
+  return { ...(known as Omit<WorkflowSurroundings, 'variables'>), variables: Object.keys(spec.env).length };
 }
 
 export function renderOutcome(outcome: Outcome): OutcomeView {

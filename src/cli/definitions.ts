@@ -73,7 +73,7 @@ export function defineCommands(program: Command, given: Given, perform: Perform)
   defineServerCommands(program, given, perform);
 }
 
-function defineRun(program: Command, { env, sources }: Given, perform: Perform): void {
+function defineRun(program: Command, { env, sources, commandLine }: Given, perform: Perform): void {
   const command = program
     .command('run')
     .summary('run the commands of a file, or one for each of many values')
@@ -87,7 +87,7 @@ function defineRun(program: Command, { env, sources }: Given, perform: Perform):
     .addHelpText('after', runHelp + notifyHelp)
     .action((words: string[], given: Omit<RunOptions, 'sources'>) =>
       perform(async (context) => {
-        const options = { ...given, sources };
+        const options = { ...given, sources, commandLine };
         return isFlow(words, options)
           ? (await import('./commands/run-flow.ts')).runFlow(context, words, options)
           : (await import('./commands/run.ts')).run(context, words, options);

@@ -10,6 +10,7 @@ Start here:
   drover logs w2.7                         what task 7 of w2 wrote
   drover why w2                            what its tasks wait for, and what to do about it
   drover failures                          what failed, by cause, and how to try it again
+  drover report                            a page about the newest run, to look at and to send
   drover resume                            go on after Ctrl-C, a crash or failures
   drover server --detach; drover worker    a controller that stays up: see submit, wait, retry, workers
 
@@ -146,6 +147,20 @@ Examples:
   drover failures w3 --json | jq -r '.groups[].rerun'
 `;
 
+export const reportHelp = `
+The page has a timeline of all attempts by worker, how many ran, waited and ended over time, how long they waited and ran, what
+they used of what they asked for and what to ask for next time, failures in groups with the commands that try them again, the
+critical path, the slowest attempts, workers, environment and versions. It opens anywhere and asks nothing of any server; of
+workflows with more than 4,000 attempts the timeline shows how busy each worker was. It has the beginnings of commands and the last
+lines of output of what failed, but no value of an environment variable. Of one that still runs it tells what is so far.
+
+Examples:
+  drover report                      of the newest workflow, to report-w3.html
+  drover report w3 --open
+  drover report w3 -o - | ssh host 'cat > w3.html'
+  drover report w3 --json | jq '.slowest[] | {attempt, ms}'
+`;
+
 export const cancelHelp = `
 Examples:
   drover cancel w3
@@ -211,7 +226,7 @@ Examples:
 `;
 
 export const retryHelp = `
-Without a server, 'drover resume ID' repeats what failed.
+Without a server, tasks of one workflow are run here, as by 'drover resume', which repeats all that failed; -j and -q are for that.
 
 Examples:
   drover retry w3 --failed

@@ -1,10 +1,11 @@
 /** The commands that explain tasks, and sum up many of them. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { FailuresOptions } from './commands/failures.ts';
+import type { ReportOptions } from './commands/report.ts';
 import type { StatsOptions } from './commands/stats.ts';
 import type { CommonOptions } from './context.ts';
-import { failuresHelp, statsHelp, whyHelp } from './help.ts';
-import { dirOption, type Given, jsonOption, type Perform, whereOption } from './options.ts';
+import { failuresHelp, reportHelp, statsHelp, whyHelp } from './help.ts';
+import { dirOption, filled, type Given, jsonOption, type Perform, whereOption } from './options.ts';
 
 function grouping(text: string): string {
   if (/^(template|worker|host|tag|tag:.+)$/.test(text)) return text;
@@ -39,6 +40,22 @@ export function defineInsights(program: Command, { env }: Given, perform: Perfor
     .addHelpText('after', failuresHelp)
     .action((id: string | undefined, options: FailuresOptions) =>
       perform(async (context) => (await import('./commands/failures.ts')).failures(context, id, options)),
+    );
+  program
+    .command('report')
+    .summary('write a page about a run: timeline, usage, failures')
+    .description(
+      'Writes one HTML page about a workflow, that needs nothing else: to look at, to keep, to send to others.',
+    )
+    .argument('[id]', 'a workflow (default: the newest)')
+    .option('-o, --output <file>', "write it there; '-': to stdout (default: report-ID.html)", filled)
+    .option('--force', 'replace a file that is no report')
+    .option('--open', 'show it in the browser')
+    .addOption(jsonOption('its data as one JSON object instead, to stdout unless -o says otherwise'))
+    .addOption(dirOption(env))
+    .addHelpText('after', reportHelp)
+    .action((id: string | undefined, options: ReportOptions) =>
+      perform(async (context) => (await import('./commands/report.ts')).report(context, id, options)),
     );
   program
     .command('why')

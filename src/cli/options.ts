@@ -26,6 +26,8 @@ export interface Given {
   readonly env: CliEnv;
   /** What follows the first `:::`, itself included. */
   readonly sources: readonly string[];
+  /** All words together, as they are kept with what they submit. */
+  readonly commandLine: string;
 }
 
 /** What says which tasks there are and how each of them runs: the same wherever tasks are submitted. */

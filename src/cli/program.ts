@@ -1,6 +1,7 @@
 /** The command line: from words to an exit code. Loads a command only when it is called. */
 import { Command, CommanderError } from 'commander';
 import { DroverError, exitCodes } from '../model/errors.ts';
+import { commandLineOf } from './command-line.ts';
 import type { Context } from './context.ts';
 import { defineCommands } from './definitions.ts';
 import type { CliEnv } from './environment.ts';
@@ -59,7 +60,7 @@ async function parse(words: readonly string[], sources: readonly string[], conte
       getOutHelpWidth: () => (env.stdout.isTerminal ? env.stdout.columns : 100),
       getErrHelpWidth: () => (env.stderr.isTerminal ? env.stderr.columns : 100),
     });
-  defineCommands(program, { env, sources }, async (action) => {
+  defineCommands(program, { env, sources, commandLine: commandLineOf(words, sources) }, async (action) => {
     code = await action(context);
   });
   try {

@@ -48,7 +48,7 @@ export function defineServerCommands(program: Command, given: Given, perform: Pe
   defineToken(program, given, perform);
 }
 
-function defineSubmit(program: Command, { env, sources }: Given, perform: Perform): void {
+function defineSubmit(program: Command, { env, sources, commandLine }: Given, perform: Perform): void {
   const command = program
     .command('submit')
     .summary('hand tasks to a running server and go')
@@ -60,7 +60,7 @@ function defineSubmit(program: Command, { env, sources }: Given, perform: Perfor
     .addHelpText('after', submitHelp)
     .action((words: string[], given: Omit<SubmitOptions, 'sources'>) =>
       perform(async (context) => {
-        const options = { ...given, sources };
+        const options = { ...given, sources, commandLine };
         return isFlow(words, options)
           ? (await import('./commands/submit-flow.ts')).submitDefinition(context, words, options)
           : (await import('./commands/submit.ts')).submitTasks(context, words, options);
@@ -88,14 +88,18 @@ function defineRetry(program: Command, { env }: Given, perform: Perform): void {
   const usages = ['TASK…', '--failed ID…', 'ID --cause CAUSE', '--where FILTER'];
   const command = program
     .command('retry')
-    .summary('try failed tasks again, on a running server')
-    .description('Tries failed tasks again, and what was cancelled because of them; does not wait for them.')
+    .summary('try failed tasks again')
+    .description(
+      'Tries failed tasks again, and what was cancelled because of them. A running server does it, and is not waited for; without one it is done here, to the end.',
+    )
     .usage(usages.map((usage) => `[options] ${usage}`).join('\n       drover retry '))
     .argument('[id...]', 'tasks; with --failed, --cause and the like, workflows')
     .option('--failed', 'all failed tasks of the workflows');
   addFailureOptions(command)
     .addOption(whereOption('instead of ids: all tasks that match'))
     .addOption(bulkDryRunOption())
+    .addOption(slotsOption(env))
+    .addOption(quietOption())
     .addOption(jsonOption('an answer a line, as JSON'))
     .addOption(dirOption(env))
     .addHelpText('after', retryHelp)

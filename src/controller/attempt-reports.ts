@@ -17,33 +17,36 @@ import type { FailureNotes } from './failures/notes.ts';
 import type { Effect, LinkId } from './messages.ts';
 import type { OutputCustody } from './output-custody.ts';
 import { OutputPulls, type Pull } from './output-pulls.ts';
+import type { UsageSamples } from './usage-samples.ts';
 import { WorkerStops } from './worker-stops.ts';
 
 type Of<T extends FromWorker['t']> = Extract<FromWorker, { readonly t: T }>;
 
-/** Where that goes which comes with an end and is no change of state. */
-export interface EndKeepers {
+/** Where that goes which workers tell of attempts and is no change of state. */
+export interface ReportKeepers {
   readonly custody: OutputCustody;
   readonly failures: FailureNotes;
+  readonly usage: UsageSamples;
 }
 
 export class AttemptReports {
   readonly #cluster: Cluster;
   readonly #custody: OutputCustody;
   readonly #failures: FailureNotes;
+  readonly #usage: UsageSamples;
   readonly #linkOf: (worker: WorkerId) => LinkId | undefined;
   readonly pulls: OutputPulls;
   readonly stops: WorkerStops;
   /** As after a restore. They are killed, and until they have ended nothing is launched: it could be what they run. */
   readonly #disowned = new Map<AttemptId, WorkerId>();
 
-  constructor(cluster: Cluster, keepers: EndKeepers, linkOf: (worker: WorkerId) => LinkId | undefined) {
-    const { custody, failures } = keepers;
+  constructor(cluster: Cluster, keepers: ReportKeepers, linkOf: (worker: WorkerId) => LinkId | undefined) {
     this.#cluster = cluster;
-    this.#custody = custody;
-    this.#failures = failures;
+    this.#custody = keepers.custody;
+    this.#failures = keepers.failures;
+    this.#usage = keepers.usage;
     this.#linkOf = linkOf;
-    this.pulls = new OutputPulls(custody);
+    this.pulls = new OutputPulls(keepers.custody);
     this.stops = new WorkerStops(cluster, linkOf);
   }
 
@@ -119,6 +122,10 @@ export class AttemptReports {
       if (end.stdout.bytes > 0 || end.stderr.bytes > 0) this.#keepOutput(worker, end, effects);
     }
     effects.push({ type: 'send', link, message: { t: 'ack', attempts: ends.map(({ attempt }) => attempt) } });
+  }
+
+  onUsage(worker: WorkerRecord, { series }: Of<'usage'>): void {
+    this.#usage.addOf(worker, series);
   }
 
   onKept({ id }: WorkerRecord, { kept }: Of<'kept'>, effects: Effect[]): void {

@@ -30,7 +30,7 @@ import {
 import { httpWorkersMax } from '../model/limits.ts';
 import type { OutputStream } from '../model/states.ts';
 import { silenceMsMax, type Timeouts } from '../model/timeouts.ts';
-import type { EndKeepers } from './attempt-reports.ts';
+import type { ReportKeepers } from './attempt-reports.ts';
 import type { FailureNotes } from './failures/notes.ts';
 import type { AttemptName, Effect, HttpRequest, LeaseTerms, Reply } from './messages.ts';
 import type { OutputCustody } from './output-custody.ts';
@@ -52,7 +52,7 @@ export class HttpWorkers {
   constructor(
     cluster: Cluster,
     timeouts: Timeouts,
-    { custody, failures }: EndKeepers,
+    { custody, failures }: ReportKeepers,
     lengths: ReadonlyMap<AttemptId, OutputLengths> = new Map(),
   ) {
     this.#cluster = cluster;

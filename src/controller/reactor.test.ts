@@ -3,6 +3,7 @@ import { plainSpec as spec } from '../../test/controller/spec.ts';
 import { Cluster } from '../core/cluster.ts';
 import { checkInvariants } from '../core/invariants.ts';
 import { attemptId, type TaskId, workerId, workflowId } from '../model/ids.ts';
+import { usageLimits } from '../model/limits.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { presets } from '../model/timeouts.ts';
 import type { TaskSpec } from '../protocol/spec.ts';
@@ -129,6 +130,58 @@ describe('a whole workflow in one request', () => {
     expect(bench.request({ type: 'submit', spec, batch })).toMatchObject({ type: 'refuse' });
     expect(bench.cluster.workflows.size).toBe(0);
     expect(bench.cluster.tasks.size).toBe(0);
+  });
+});
+
+describe('what attempts use', () => {
+  const part = (attempt: number, ...values: number[]) => ({
+    ...{ attempt, metric: 'memory' as const, samples: values.map((value, at) => ({ at: at + 0.4, value })) },
+  });
+  const usage = { t: 'usage', scheduler: 'c1', instance: 'i1' } as const;
+
+  it('is kept as a worker over HTTP would have reported it, and changes nothing', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' });
+    bench.say(1, { ...usage, series: [part(1, 10, 20)] });
+    expect(bench.last?.samples).toEqual([
+      { attempt: 1, metric: 'memory', at: 0, value: 10 },
+      { attempt: 1, metric: 'memory', at: 1, value: 20 },
+    ]);
+    expect([bench.last?.changes, bench.last?.effects]).toEqual([[], []]);
+    expect(bench.step({ type: 'tick' }).samples).toEqual([]);
+    const samples = bench.last?.samples ?? [];
+    const report = { type: 'request', ticket: 9, request: { type: 'report-usage', samples } } as const;
+    expect(bench.step(report).samples).toEqual(samples);
+  });
+
+  it('is not taken from a worker that does not run them, nor after their end', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.connect(2, { shard: 's2', lock: 'l2', instance: 'i2' });
+    bench.submit({ command: 'a' });
+    const [attempt = 0] = bench.launches();
+    const { worker } = bench.cluster.attempts.get(attempt as never) ?? {};
+    const [own, other] = worker === 1 ? ['i1', 'i2'] : ['i2', 'i1'];
+    const links = { i1: 1, i2: 2 } as Readonly<Record<string, number>>;
+    const tell = (instance: string) => {
+      bench.say(links[instance] ?? 0, { ...usage, instance, series: [part(attempt, 10), part(77, 10)] });
+      return bench.last?.samples?.length;
+    };
+    expect([tell(own), tell(other)]).toEqual([1, 0]);
+    bench.end(links[own] ?? 0, attempt, { kind: 'succeeded' });
+    expect(tell(own)).toBe(0);
+  });
+
+  it('is kept up to a limit in one turn', () => {
+    const bench = new Bench();
+    bench.connect(1);
+    bench.submit({ command: 'a' });
+    const series = [part(1, ...Array<number>(usageLimits.messageSamplesMax).fill(1))];
+    const inputs = Array.from({ length: 20 }, () => ({
+      ...{ type: 'link-message' as const, link: 1, message: { ...usage, series } },
+    }));
+    expect(bench.step(...inputs).samples).toHaveLength(usageLimits.turnSamplesMax);
   });
 });
 

@@ -33,6 +33,7 @@ import { OutputCustody } from './output-custody.ts';
 import { type Collected, handleRequest } from './requests.ts';
 import { orderNeedOf } from './task-need.ts';
 import { Tokens } from './tokens.ts';
+import { UsageSamples } from './usage-samples.ts';
 import { defaultHealthCheck } from './worker-care.ts';
 import { WorkerSessions } from './worker-sessions.ts';
 
@@ -76,6 +77,7 @@ export class Controller {
   readonly #httpWorkers: HttpWorkers;
   readonly #identities: Identities;
   readonly #custody: OutputCustody;
+  readonly #usage = new UsageSamples();
   readonly #timeouts: Timeouts;
   #rebalanceAt = 0;
 
@@ -90,7 +92,7 @@ export class Controller {
     this.notices = new Notices(notices ?? { cursor: 0, rows: [] });
     this.failures = new FailureNotes(fingerprints);
     this.#custody = new OutputCustody(outputEnd);
-    const keepers = { custody: this.#custody, failures: this.failures };
+    const keepers = { custody: this.#custody, failures: this.failures, usage: this.#usage };
     this.sessions = new WorkerSessions(cluster, { ...lineage, ...settings }, keepers);
     this.#httpWorkers = new HttpWorkers(cluster, settings.timeouts, keepers, outputLengths);
   }
@@ -98,7 +100,7 @@ export class Controller {
   step(inputs: readonly Input[], now: number): StepResult {
     const turn = new Turn(this.cluster, now);
     const effects: Effect[] = [];
-    const collected: Collected = { specs: [], definitions: [], samples: [], tagged: [] };
+    const collected: Collected = { specs: [], definitions: [], tagged: [] };
     for (const input of inputs) this.#take(turn, input, effects, collected);
     this.sessions.lookAfter(turn, effects);
     this.#httpWorkers.lookAfter(turn, effects);
@@ -120,6 +122,7 @@ export class Controller {
       rows: this.cluster.takeDirty(),
       ...collected,
       output: pieces,
+      samples: this.#usage.take(),
       ...(failures === undefined ? {} : { failures }),
       ...(generation === undefined ? {} : { generation }),
       ...(tokens === undefined ? {} : { tokens }),
@@ -162,6 +165,7 @@ export class Controller {
             sessions,
             httpWorkers: this.#httpWorkers,
             identities: this.#identities,
+            usage: this.#usage,
             tokens,
             notices,
           };

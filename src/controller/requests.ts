@@ -21,7 +21,7 @@ import { commandBytesMax, commitRowsMax, environmentBytesMax } from '../model/li
 import type { Need } from '../model/need.ts';
 import type { WorkflowState } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
-import type { TaskDefinition, UsageSample } from '../store/store.ts';
+import type { TaskDefinition } from '../store/store.ts';
 import type { HttpWorkers } from './http-workers.ts';
 import { type Identities, identityOf } from './identities.ts';
 import { groupTasks, limitWarnings, setConcurrency, setLimit } from './limit-requests.ts';
@@ -31,6 +31,7 @@ import { kindOf } from './task-kind.ts';
 import { needOf, needOfTask } from './task-need.ts';
 import { steerTasks } from './task-steering.ts';
 import type { Tokens } from './tokens.ts';
+import type { UsageSamples } from './usage-samples.ts';
 import { warningsOf } from './warnings.ts';
 import { administer } from './worker-administration.ts';
 import type { WorkerSessions } from './worker-sessions.ts';
@@ -39,7 +40,6 @@ import type { WorkerSessions } from './worker-sessions.ts';
 export interface Collected {
   readonly specs: { readonly workflow: WorkflowId; readonly spec: WorkflowSpec }[];
   readonly definitions: TaskDefinition[];
-  readonly samples: UsageSample[];
   /** Those of the definitions that have tags: found while each is looked at anyway. */
   readonly tagged: TaskDefinition[];
 }
@@ -51,6 +51,7 @@ export interface RequestContext {
   readonly notices: Notices;
   readonly httpWorkers: HttpWorkers;
   readonly identities: Identities;
+  readonly usage: UsageSamples;
   readonly effects: Effect[];
   readonly collected: Collected;
   readonly ticket: number;
@@ -135,7 +136,7 @@ export function handleRequest(context: RequestContext, request: Request): Reply 
       removeContinuations(turn, request.task, request.continuations);
       return done;
     case 'report-usage':
-      context.collected.samples.push(...request.samples);
+      context.usage.add(request.samples);
       return done;
     case 'dismiss-workers':
       context.sessions.dismissAll(context.effects);

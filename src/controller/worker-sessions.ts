@@ -20,7 +20,7 @@ import { DroverError } from '../model/errors.ts';
 import { printWorker, type WorkerId, workerId } from '../model/ids.ts';
 import { silenceMsMax } from '../model/timeouts.ts';
 import { type FromWorker, type Heartbeat, versionRefusal, workerProtocolVersion } from '../protocol/worker.ts';
-import { AttemptReports, type EndKeepers } from './attempt-reports.ts';
+import { AttemptReports, type ReportKeepers } from './attempt-reports.ts';
 import { InitialWait } from './initial-wait.ts';
 import type { Effect, LinkId, Reply, Request } from './messages.ts';
 import type { OutputPulls } from './output-pulls.ts';
@@ -62,7 +62,7 @@ export class WorkerSessions {
   /** Changes in the store's history, those of this step not included. */
   version: number;
 
-  constructor(cluster: Cluster, options: SessionsOptions, keepers: EndKeepers) {
+  constructor(cluster: Cluster, options: SessionsOptions, keepers: ReportKeepers) {
     this.#cluster = cluster;
     this.#options = options;
     this.version = options.versionAtStart;
@@ -157,6 +157,8 @@ export class WorkerSessions {
         return;
       case 'update':
         return this.#reports.onUpdate(turn, link, worker, message, effects);
+      case 'usage':
+        return this.#reports.onUsage(worker, message);
       case 'goodbye':
         session.link = undefined;
         return this.#giveUp(turn, session, 'it ended by itself', effects);
@@ -363,8 +365,8 @@ export class WorkerSessions {
     const { id, instance, facts } = worker;
     const state = facts.isNew ? 'new' : worker.state === 'healthy' ? 'healthy' : 'unhealthy';
     const set = this.#wait.isOn(now) ? {} : { set: this.#mark() };
-    const message = { t: 'heartbeat-reply', scheduler, instance, beat, worker: id, state, timeouts, ...set } as const;
-    effects.push({ type: 'send', link, message });
+    const told = { scheduler, instance, beat, worker: id, state, timeouts, takes, ...set } as const;
+    effects.push({ type: 'send', link, message: { t: 'heartbeat-reply', ...told } });
     if (facts.isNew) effects.push({ type: 'send', link, message: { t: 'get-running', scheduler } });
   }
 
@@ -444,6 +446,9 @@ export class WorkerSessions {
     this.pulls.onOpened(worker.id, link, effects);
   }
 }
+
+/** Messages that came after the first release with this version of the protocol. */
+const takes = ['usage'];
 
 /** What takes more or less than a slot is not reckoned with: nobody knows how many of it run. */
 const spareOf = ({ attempts, slots, load }: WorkerRecord): number => (load.odd > 0 ? 0 : attempts.size - slots);

@@ -316,6 +316,18 @@ describe('attempts and budgets', () => {
     herd.end(w, 1, failed);
     expect(herd.cluster.taskView(herd.task(w, 1))).toMatchObject({ state: 'failed', reason: 'deadline' });
   });
+
+  it('D36: a task that is tried again when its deadline has passed fails by the clock, not when there is room for it', () => {
+    const herd = new Herd(1);
+    herd.submit([command]);
+    herd.launch();
+    const w = herd.submit([{ kind: 'command', until: herd.now + 500 }]);
+    herd.pass(501);
+    expect(herd.states(w)).toEqual(['failed']);
+    herd.turn((turn) => turn.mustTask(herd.task(w, 1), { type: 'retry' }, 'definer'));
+    herd.pass(1);
+    expect(herd.cluster.taskView(herd.task(w, 1))).toMatchObject({ state: 'failed', reason: 'deadline' });
+  });
 });
 
 describe('cancelling', () => {

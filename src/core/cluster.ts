@@ -79,7 +79,7 @@ export class Cluster {
   readonly lanes = new Lanes(this.needs);
   /** Queued for later: by the time from which they may be launched. */
   readonly delayed = new Heap();
-  /** Tasks with a latest start, by it. */
+  /** Tasks that wait or are queued and have a latest start, by it. */
   readonly deadlines = new Heap();
   /** Workflows of which something changed: they may have to finish, fail fast, or go on. */
   readonly attention = new Set<WorkflowId>();
@@ -358,7 +358,6 @@ export class Cluster {
       const need = this.needs.number(seed.need ?? workflow.rules.need ?? plainNeed);
       this.tasks.add(task, id, firstIndex + offset, seed, workflow.rules, need);
       workflow.counted('registering', 1, seed.kind);
-      if (seed.until !== undefined) this.deadlines.push(seed.until, task);
     });
   }
 
@@ -573,11 +572,13 @@ export class Cluster {
   #file(task: TaskId): void {
     switch (this.tasks.state(task)) {
       case 'waiting':
+        this.#fileDeadline(task);
         if (this.tasks.pending(task) > 0) {
           if (isDoomed(this, task)) this.doomed.push(task);
         } else if (!this.tasks.isHeld(task)) this.releasable.push(task);
         return;
       case 'queued':
+        this.#fileDeadline(task);
         if (this.tasks.isHeld(task)) return;
         if (this.tasks.kind(task) !== 'command') this.joins.push(task);
         else if (this.tasks.notBefore(task) > 0) this.delayed.push(this.tasks.notBefore(task), task);
@@ -592,5 +593,11 @@ export class Cluster {
       default:
         return;
     }
+  }
+
+  /** Each time that it could be late: what was taken off the heap for an earlier try is over. */
+  #fileDeadline(task: TaskId): void {
+    const until = this.tasks.until(task);
+    if (until < Number.POSITIVE_INFINITY) this.deadlines.push(until, task);
   }
 }

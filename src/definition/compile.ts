@@ -18,7 +18,7 @@ import { argumentName } from './template.ts';
 
 /** What a definition does not say, since it is the submitter's. */
 export type Surroundings = Pick<WorkflowSpec, 'cwd' | 'shell' | 'env'> &
-  Partial<Pick<WorkflowSpec, 'outputDir' | 'stdin' | 'like' | 'notify'>>;
+  Partial<Pick<WorkflowSpec, 'outputDir' | 'stdin' | 'like' | 'notify' | 'commandLine'>>;
 
 export interface CompileOptions {
   readonly surroundings: Surroundings;
@@ -147,6 +147,7 @@ function specOf(
     ...(surroundings.stdin === undefined ? {} : { stdin: surroundings.stdin }),
     ...(surroundings.like === undefined ? {} : { like: surroundings.like }),
     ...(surroundings.notify === undefined ? {} : { notify: surroundings.notify }),
+    ...(surroundings.commandLine === undefined ? {} : { commandLine: surroundings.commandLine }),
   };
 }
 

@@ -71,6 +71,7 @@ export {
   template,
 } from '../sdk/task-nodes.ts';
 export type { Access, Patience } from '../sdk/transport.ts';
+export type { UsageOverTime, UsagePoint } from '../sdk/usage-series.ts';
 export { type EndOfAttempt, type UsageField, WorkerClient } from '../sdk/worker-client.ts';
 export type { SubmitFlowOptions, Workflow, WorkflowOptions } from '../sdk/workflow.ts';
 

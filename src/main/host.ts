@@ -25,14 +25,17 @@ import { realClock } from '../platform/node/clock.ts';
 import { makeHttpServer } from '../platform/node/http-server.ts';
 import { openLog, sparingly } from '../platform/node/log.ts';
 import { NodeLoopMeter } from '../platform/node/loop-meter.ts';
+import { machineHere } from '../platform/node/machine.ts';
 import { NodeOutputPacks } from '../platform/node/output-packs.ts';
 import { type CertificateFiles, daysLeft, leafOf, loadOwnCertificate } from '../platform/node/own-certificate.ts';
 import { compilePattern } from '../platform/node/patterns.ts';
 import * as secrets from '../platform/node/secrets.ts';
 import { acceptLinks } from '../platform/node/sockets.ts';
 import { makeWebhooks } from '../platform/node/webhooks.ts';
+import { workerProtocolVersion } from '../protocol/worker.ts';
 import { storeFailure } from '../store/sqlite/failure.ts';
 import { takeLock } from '../store/sqlite/lock.ts';
+import { storeVersion } from '../store/sqlite/migrations.ts';
 import { openSqliteStore } from '../store/sqlite/store.ts';
 
 export interface Host {
@@ -113,6 +116,10 @@ async function hostLocked(options: HostOptions, release: () => void): Promise<Ho
   const streams = new EventStreams(shell);
   const api = createApi({
     ...{ shell, gate, streams, attendance, loopMeter, version, onStop, createServer, compilePattern },
+    facts: {
+      machine: machineHere(),
+      versions: { node: process.versions.node, protocol: workerProtocolVersion, store: storeVersion },
+    },
   });
   const links = acceptVisitors(api.server, { shell, gate, streams }, isPrivate, warn);
   mustBeSafe(listen, tls !== undefined, tokens);

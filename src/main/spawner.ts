@@ -26,6 +26,8 @@ const EXIT_SIGNAL = 128;
 const EXIT_DEADLINE = 71;
 /** `--launcher=node` runs without koffi where it is there, to test or to rule it out. */
 const plainLauncher = process.argv.includes('--launcher=node');
+/** `--sampling=off`: to see what it costs to look at tasks (`npm run sampling`). */
+const isSampling = !process.argv.includes('--sampling=off');
 /** `--cgroups=1:/sys/fs/cgroup/…`: version and directory for the cgroups of tasks. */
 const [, cgroupVersion, cgroupPath] =
   process.argv.map((argument) => /^--cgroups=([12]):(.+)$/.exec(argument)).find((match) => match !== null) ?? [];
@@ -92,6 +94,8 @@ spawner = new Spawner({
       ? undefined
       : TaskCgroups.open({ version: cgroupVersion === '1' ? 1 : 2, path: cgroupPath }),
   clock: { epochMs: clock.now, monotonicMs: () => performance.now() },
+  slotCount: () => queue.slotCount,
+  isSampling,
   send: (message) => queue.onMessage(message),
   onRenew: renew,
   onStopped: () => outbox.finish(() => die(0)),

@@ -9,6 +9,7 @@ import type { Clock, LinkAddress, Log } from '../platform/env.ts';
 import { readAccessFile, urlsOf } from '../platform/node/access-file.ts';
 import { realClock, uptimeMs } from '../platform/node/clock.ts';
 import { slotsWithin } from '../platform/node/descriptors.ts';
+import { GpuWatch } from '../platform/node/gpu-watch.ts';
 import { type HostLock, takeHostLock } from '../platform/node/host-lock.ts';
 import { type Libc, loadLibc } from '../platform/node/libc.ts';
 import { type CgroupPlace, claimMemoryCgroup, removeCgroup } from '../platform/node/memory-cgroup.ts';
@@ -94,6 +95,7 @@ export class WorkerProcess {
   readonly #means: Means;
   #shell: WorkerShell | undefined;
   #spawners: SpawnerPool<SpawnerProcess> | undefined;
+  readonly #gpus: GpuWatch;
   #isStopping = false;
   /** Tries so far: a controller that is reached at several addresses is tried at each in turn. */
   #failures = 0;
@@ -101,6 +103,7 @@ export class WorkerProcess {
   constructor(options: WorkerProcessOptions, means: Means) {
     this.#options = options;
     this.#means = means;
+    this.#gpus = new GpuWatch(means.log);
     this.#begin();
   }
 
@@ -157,6 +160,7 @@ export class WorkerProcess {
         this.#spawners = new SpawnerPool(spawnerCount(slots), (own) => new SpawnerProcess(options, own), listener);
         return this.#spawners;
       },
+      watchGpus: (onReadings) => this.#gpus.start(onReadings),
       exit: async ({ end, why, graceMs }, sayGoodbye) => {
         this.#spawners?.retire();
         await Promise.all((this.#spawners?.handles ?? []).map((each) => each.stop(graceMs, graceMs + endMarginMs)));

@@ -24,6 +24,8 @@ export const commandBytesMax = 1024 * 1024;
 /** The environment that a workflow brings along. */
 export const environmentBytesMax = 1024 * 1024;
 export const nameBytesMax = 200;
+/** Of the command line by which a workflow was submitted, as much as one reads. */
+export const commandLineCharactersMax = 2_000;
 export const shardBytesMax = 200;
 export const workflowTasksMax = 50_000_000;
 export const attemptsPerTaskMax = 1_000;
@@ -121,6 +123,36 @@ export const continuationsMax = 1_000;
 export const usageSamplesMax = 512;
 /** Samples in one report. */
 export const reportSamplesMax = 100;
+/** What workers tell of the use of their attempts. Samples may be lost, and nothing ever waits for them. */
+export const usageLimits = {
+  /** An attempt that has ended by then has no series: what it used comes with its end. */
+  fromMs: 3_000,
+  /** A sample follows the one before after a share of the attempt's age: some 300 in half an hour, then one in `silenceMs`. */
+  spacingShare: 1 / 64,
+  /** For each so many tasks of a spawner a second more between two samples. */
+  tasksPerSecond: 100,
+  /** What does not change is told again after so long. */
+  silenceMs: 30_000,
+  /** How long a spawner, and then its worker, collects what goes into one message. */
+  spawnerBatchMs: 2_000,
+  workerBatchMs: 4_000,
+  /** Samples of one message. */
+  messageSamplesMax: 1_000,
+  /** Samples that wait for their message in a worker; of those that come beyond it nothing is kept. */
+  heldMax: 20_000,
+  /** Samples of workers that one turn of the controller keeps; what comes beyond it is dropped. */
+  turnSamplesMax: 10_000,
+} as const;
+/** The program that tells how busy GPUs are. */
+export const gpuWatchLimits = {
+  everyMs: 5_000,
+  /** Without a word for so long it hangs, and is killed. */
+  silenceMs: 20_000,
+  /** After which one that failed is tried again. */
+  retryMs: { first: 10_000, max: 600_000 },
+  /** One line of it; what is longer is none of its lines. */
+  lineCharactersMax: 1_000,
+} as const;
 /** Work sent ahead of free slots, measured in time, and capped in count. */
 export const prefetchMs = 100;
 export const prefetchMax = 2_048;
@@ -348,6 +380,32 @@ export const statisticsLimits = {
   barsMax: 20,
   /** How long a request may wait for what is being read after a restart. */
   waitMsMax: 30_000,
+} as const;
+
+/** What a report of a run has, so that its page is a few MB at most however many tasks there are: docs/decisions/022-report.md. */
+export const reportLimits = {
+  /** Each attempt is drawn up to so many; beyond it, how busy each worker was. */
+  barsMax: 4_000,
+  /** Rows of the timeline. One for each slot, or, where these are more, for each worker; those beyond it share the last. */
+  lanesMax: 96,
+  /** Intervals of the time that it took: about as many as a screen has columns to show them. */
+  bucketsMax: 480,
+  /** Times in which nothing ran are cut out if each is such a share of all time, and all of them together such a one. */
+  cutShareMin: 0.05,
+  idleShareMin: 0.5,
+  /** Characters of all commands, and the least and the most of one. */
+  commandCharactersMax: { all: 800_000, least: 80, most: 2_000 },
+  slowestMax: 15,
+  /** Usage over time is told for the slowest attempts, thinned to so many samples. */
+  samplesMax: 120,
+  retriedMax: 10,
+  workersMax: 50,
+  templatesMax: 50,
+  /** Steps of the path to the last end that are told, and edges up to which it is looked for. */
+  pathMax: 100,
+  pathEdgesMax: 100_000,
+  /** Different ends of attempts. */
+  endsMax: 20,
 } as const;
 
 /** What the answer to why something waits looks at, so that it takes a few ms at most, and what it names. */

@@ -97,3 +97,11 @@ export interface WebhookCall {
   readonly body: string;
   readonly msMax: number;
 }
+
+/** How much of one GPU is in use, from 0 to 1. */
+export interface GpuReading {
+  /** By which programs may know it. */
+  readonly index: string;
+  readonly uuid: string;
+  readonly use: number;
+}

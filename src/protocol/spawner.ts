@@ -3,6 +3,7 @@
  * array of messages, so that many starts or ends travel in one frame.
  * Both ends come from the same release and a pipe joins them, hence no version and no validation beyond the limit.
  */
+import type { UsageMetric } from '../model/states.ts';
 import { Repeats } from './repeats.ts';
 
 /** Characters of one line; the encoder splits before, the splitter refuses after. */
@@ -147,6 +148,9 @@ export type StartFailure = {
   readonly permanent: boolean;
 };
 
+/** Of one task: what it used of what, by when (ms since the epoch). */
+export type TaskSample = readonly [key: number, metric: UsageMetric, at: number, value: number];
+
 export type FromSpawner =
   | { readonly t: 'ready'; readonly pid: number; readonly launcher: LauncherName; readonly note?: string }
   /** `at`: ms since the epoch. One that was queued and has ended since is told of by its end alone. */
@@ -160,6 +164,8 @@ export type FromSpawner =
   /** It was taken out of the queue: no process was ever there. */
   | { readonly t: 'dropped'; readonly key: number }
   | TaskEnded
+  /** Of any tasks that run; those of one come before its end. Dropped while the pipe is full. */
+  | { readonly t: 'usage'; readonly samples: readonly TaskSample[] }
   | { readonly t: 'pong' }
   /** No process was ever there. */
   | ({ readonly t: 'failed'; readonly key: number } & StartFailure);

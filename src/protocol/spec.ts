@@ -4,6 +4,7 @@ import {
   argumentsMax,
   attemptsPerTaskMax,
   commandBytesMax,
+  commandLineCharactersMax,
   concurrencyLimitsMax,
   cpusMin,
   customResourcesMax,
@@ -152,6 +153,8 @@ export const WorkflowSpec = Type.Object(
     notify: Type.Optional(Type.Array(Notification, { maxItems: notificationsMax })),
     /** An earlier workflow, by its id or its name: what is done there and has not changed is skipped here. */
     like: Type.Optional(Type.String({ minLength: 1, maxLength: nameBytesMax })),
+    /** How it was submitted, for people; without values of variables and other secrets. */
+    commandLine: Type.Optional(Type.String({ minLength: 1, maxLength: commandLineCharactersMax })),
   },
   { additionalProperties: false },
 );

@@ -38,5 +38,18 @@ export function taskVariables(order: Omit<Order, 'task' | 'command'>): string[] 
   ];
 }
 
+/** Names of all that a task may find, but those that only some resources bring. */
+export const taskVariableNames = [
+  ...[
+    'DROVER_WORKFLOW_ID',
+    'DROVER_TASK_ID',
+    'DROVER_TASK_NAME',
+    'DROVER_INDEX',
+    'DROVER_ATTEMPT',
+    'DROVER_ATTEMPT_ID',
+  ],
+  ...['DROVER_WORKER', 'DROVER_SLOT', 'DROVER_TASK_DIR', 'DROVER_CPUS', 'DROVER_MEMORY_BYTES', 'DROVER_GPUS'],
+] as const;
+
 /** Inherited variables of an outer Drover would mislead: a nested run is a run of its own. */
 export const isInherited = (name: string): boolean => !name.startsWith('DROVER_');

@@ -15,7 +15,7 @@ import {
 } from '../model/states.ts';
 import { tokenRoles } from '../model/tokens.ts';
 import { oneOf } from './schema.ts';
-import { Amounts, Concurrency, EdgeSpec, Notification, Priority, Resources, Tags } from './spec.ts';
+import { Amounts, Concurrency, EdgeSpec, Notification, Priority, Resources, Tags, WorkflowSpec } from './spec.ts';
 
 export const apiVersion = 1;
 
@@ -59,6 +59,18 @@ export const WorkflowView = Type.Object({
   version: count,
 });
 export type WorkflowView = Static<typeof WorkflowView>;
+
+const { cwd, shell, args, attributes, maxAttempts, timeoutMs, terminationMs, failFast, onLost } =
+  WorkflowSpec.properties;
+const { resources, outputDir, stdin, like, commandLine } = WorkflowSpec.properties;
+
+/** How the tasks of a workflow are run. Of the submitter's variables there is only how many: they may be secrets. */
+export const WorkflowSurroundings = Type.Object({
+  ...{ cwd, shell, args, attributes, maxAttempts, timeoutMs, terminationMs, failFast, onLost },
+  ...{ resources, outputDir, stdin, like, commandLine },
+  variables: count,
+});
+export type WorkflowSurroundings = Static<typeof WorkflowSurroundings>;
 
 /** What became of a submission: a new workflow, or one that was there and goes on, was resumed, or has ended. */
 export const Submitted = Type.Object({
@@ -279,6 +291,25 @@ export const LoopDelayView = Type.Object({
 });
 export type LoopDelayView = Static<typeof LoopDelayView>;
 
+/** What the controller runs on. */
+export const MachineView = Type.Object({
+  host: Type.String(),
+  /** For example `Linux 6.12.0 x64`. */
+  os: Type.String(),
+  cpus: count,
+  memoryBytes: count,
+});
+export type MachineView = Static<typeof MachineView>;
+
+export const VersionsView = Type.Object({
+  node: Type.String(),
+  /** Of the protocol of workers. */
+  protocol: Type.Integer(),
+  /** Of the schema of the store. */
+  store: Type.Integer(),
+});
+export type VersionsView = Static<typeof VersionsView>;
+
 export const ServerView = Type.Object({
   version: Type.String(),
   apiVersion: Type.Integer(),
@@ -289,6 +320,8 @@ export const ServerView = Type.Object({
   slots: count,
   /** Absent where nobody measures it. */
   loopDelayMs: Type.Optional(LoopDelayView),
+  machine: Type.Optional(MachineView),
+  versions: Type.Optional(VersionsView),
 });
 export type ServerView = Static<typeof ServerView>;
 

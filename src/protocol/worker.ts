@@ -7,10 +7,10 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { DroverError } from '../model/errors.ts';
-import { frameBytesAccepted, frameBytesMax, messagesPerFrameMax, slotsMax } from '../model/limits.ts';
+import { frameBytesAccepted, frameBytesMax, messagesPerFrameMax, slotsMax, usageLimits } from '../model/limits.ts';
 import { exhaustibles } from '../model/need.ts';
 import { neverStartedWhys, type Outcome } from '../model/outcome.ts';
-import { outputStreams } from '../model/states.ts';
+import { outputStreams, usageMetrics } from '../model/states.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import { Repeats } from './repeats.ts';
 import { oneOf } from './schema.ts';
@@ -161,6 +161,26 @@ const output = Type.Object({
   /** The worker does not have this attempt's output. */
   isGone: Type.Optional(Type.Literal(true)),
 });
+/**
+ * What attempts use, while they run: samples of each metric in the order of their time. Only to a controller that takes it; it
+ * is neither acknowledged nor repeated.
+ */
+const usage = Type.Object({
+  t: Type.Literal('usage'),
+  scheduler: token,
+  instance: token,
+  series: Type.Array(
+    Type.Object({
+      attempt: id,
+      metric: oneOf(usageMetrics),
+      samples: Type.Array(Type.Object({ at: time, value: Type.Number({ minimum: 0 }) }), {
+        minItems: 1,
+        maxItems: usageLimits.messageSamplesMax,
+      }),
+    }),
+    { maxItems: usageLimits.messageSamplesMax },
+  ),
+});
 /** All that it ran is dead. */
 const goodbye = Type.Object({ t: Type.Literal('goodbye'), instance: token });
 /** The first message on the second link. */
@@ -175,12 +195,14 @@ export const FromWorker = Type.Union([
   notified,
   checked,
   update,
+  usage,
   output,
   goodbye,
   outputHello,
 ]);
 export type FromWorker = Static<typeof FromWorker>;
 export type Heartbeat = Static<typeof heartbeat>;
+export type UsageSeriesPart = Static<typeof usage>['series'][number];
 
 const TimeoutsSchema = Type.Unsafe<Timeouts>(
   Type.Object({
@@ -200,6 +222,8 @@ const heartbeatReply = Type.Object({
   timeouts: TimeoutsSchema,
   /** Absent while the controller is in its initial wait. */
   set: Type.Optional(WorkerSet),
+  /** Messages that it takes beyond those of the first release with this version; one that is not told so sends none. */
+  takes: Type.Optional(Type.Array(Type.String({ maxLength: 50 }), { maxItems: 100 })),
 });
 const refused = Type.Object({
   ...{ t: Type.Literal('refused'), instance: token, code: Type.String(), message: Type.String() },

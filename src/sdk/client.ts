@@ -34,6 +34,7 @@ import type {
   WorkerList,
   WorkerView,
   WorkflowList,
+  WorkflowSurroundings,
   WorkflowView,
 } from '../protocol/views.ts';
 import type { TaskWhyView, WorkflowWhyView } from '../protocol/why.ts';
@@ -42,6 +43,7 @@ import { type OutputQuery, outputOf, type SearchOptions, searchLines } from './o
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
 import { apiPath, type Query } from './paths.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
+import { type UsageOverTime, usageIn } from './usage-series.ts';
 
 export interface Extended {
   readonly firstIndex: number;
@@ -277,6 +279,11 @@ export class Client {
     return this.read(`workflows/${workflow}`, { ...wait }, wait.waitMs);
   }
 
+  /** Where and how its tasks run. */
+  surroundings(workflow: string): Promise<WorkflowSurroundings> {
+    return this.read(`workflows/${workflow}/surroundings`, {});
+  }
+
   /** All of them, read page by page. Of a page `limit` is the size; the other lists have the same. */
   eachWorkflow(options: PageOptions = {}): AsyncGenerator<WorkflowView, void> {
     return rowsOf(
@@ -461,7 +468,12 @@ export class Client {
     return this.read(`tasks/${task}/execution_info`, { attempt });
   }
 
-  /** The same of all attempts. */
+  /** What the last attempt used over time, or another one. */
+  async usage(task: string, attempt?: number): Promise<UsageOverTime> {
+    return usageIn(await this.executionInfo(task, attempt));
+  }
+
+  /** How all attempts go. */
   currentHistory(task: string): Promise<ExecutionHistory> {
     return this.read(`tasks/${task}/current_history`, {});
   }

@@ -16,6 +16,8 @@ const WAIT_MS_MAX = 10_000;
 const POLL_MS = 5;
 
 export type DriverOptions = {
+  /** Instead of the source: a bundle. */
+  readonly entry?: string;
   readonly args?: readonly string[];
   /** The file open on descriptor 3 of the spawner. */
   readonly lockFd?: number;
@@ -35,7 +37,12 @@ export class Driver {
   private nextKey = 1;
 
   constructor(options: DriverOptions = {}) {
-    const [program, ...args] = [...(options.wrapper ?? []), process.execPath, ENTRY, ...(options.args ?? [])];
+    const [program, ...args] = [
+      ...(options.wrapper ?? []),
+      process.execPath,
+      options.entry ?? ENTRY,
+      ...(options.args ?? []),
+    ];
     this.process = spawn(program ?? process.execPath, args, {
       stdio: ['pipe', 'pipe', 'inherit', options.lockFd ?? 'ignore'],
     });

@@ -9,6 +9,7 @@ import {
   descendants,
   isTagged,
   killTree,
+  listsChildren,
   readEnvironmentEntry,
   readStat,
   sendSignal,
@@ -31,7 +32,7 @@ export class GroupKin implements Kin {
 
   onMainEnded(): void {}
 
-  onReaped(): void {}
+  onReaped(): undefined {}
 
   refresh(): readonly Member[] {
     return [];
@@ -44,6 +45,12 @@ export class GroupKin implements Kin {
   processes(member: Member): number[] {
     return member.mainEnded ? sessionOf(member) : [member.pid, ...descendants(member.pid)];
   }
+
+  roots(member: Member): readonly number[] {
+    return member.mainEnded || !listsChildren() ? this.processes(member) : [member.pid];
+  }
+
+  see(): void {}
 
   terminate(member: Member): void {
     const outside = relatives(member).filter((pid) => readStat(pid)?.group !== member.pid);

@@ -14,6 +14,7 @@ import type { Libc } from '../platform/node/libc.ts';
 import {
   descendants,
   killTree,
+  listsChildren,
   parsePids,
   readAll,
   readEnvironmentEntry,
@@ -36,14 +37,18 @@ export type Kin = {
   onMainEnded(member: Member): void;
   /** A task has ended. */
   release(member: Member): void;
-  /** A process that is no main process has been reaped. */
-  onReaped(pid: number): void;
+  /** A process that is no main process has been reaped; answers whose it was, as far as that is known. */
+  onReaped(pid: number): Member | undefined;
   /** Looks for orphans; answers the tasks that have new ones. */
   refresh(): readonly Member[];
   /** Whether anything but the main process is left. */
   hasLeftovers(member: Member): boolean;
   /** Every process of the task that is known without a search through the whole machine, parents first. */
   processes(member: Member): number[];
+  /** Its main process and its orphans; all of its processes, where children can't be listed one process at a time. */
+  roots(member: Member): readonly number[];
+  /** These are its processes now: if one becomes an orphan, it is known for what it is. */
+  see(member: Member, pids: readonly number[]): void;
   terminate(member: Member): void;
   /** SIGTERM to processes that may be of any of several tasks, when all of those end. */
   terminateStrays(): void;
@@ -126,10 +131,12 @@ export class AdoptingKin implements Kin {
     this.byMain.delete(member.pid);
   }
 
-  onReaped(pid: number): void {
-    this.byOrphan.get(pid)?.orphans.delete(pid);
+  onReaped(pid: number): Member | undefined {
+    const owner = this.byOrphan.get(pid);
+    owner?.orphans.delete(pid);
     this.byOrphan.delete(pid);
     this.strays.delete(pid);
+    return owner?.member;
   }
 
   refresh(): readonly Member[] {
@@ -161,10 +168,17 @@ export class AdoptingKin implements Kin {
 
   processes(member: Member): number[] {
     const enrolled = this.find(member);
-    const roots = member.mainEnded ? [...enrolled.orphans] : [member.pid, ...enrolled.orphans];
-    const all = roots.flatMap((root) => [root, ...descendants(root)]);
+    const all = rootsOf(enrolled).flatMap((root) => [root, ...descendants(root)]);
     this.replaceSeen(enrolled, all);
     return all;
+  }
+
+  roots(member: Member): readonly number[] {
+    return listsChildren() ? rootsOf(this.find(member)) : this.processes(member);
+  }
+
+  see(member: Member, pids: readonly number[]): void {
+    this.replaceSeen(this.find(member), pids);
   }
 
   terminate(member: Member): void {
@@ -178,8 +192,7 @@ export class AdoptingKin implements Kin {
   kill(member: Member): void {
     // What becomes an orphan by these deaths is recognised by having been seen.
     this.processes(member);
-    const { orphans } = this.find(member);
-    for (const root of member.mainEnded ? orphans : [member.pid, ...orphans]) {
+    for (const root of rootsOf(this.find(member))) {
       killTree(root, { includeRoot: true, detached: true });
     }
   }
@@ -240,6 +253,9 @@ export class AdoptingKin implements Kin {
     enrolled.seen = pids;
   }
 }
+
+const rootsOf = ({ member, orphans }: Enrolled): number[] =>
+  member.mainEnded ? [...orphans] : [member.pid, ...orphans];
 
 function withMember(set: Set<number>, member: number): Set<number> {
   return set === NONE ? new Set([member]) : set.add(member);

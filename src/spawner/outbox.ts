@@ -1,7 +1,7 @@
 /**
  * Messages to the worker: one frame per turn of the event loop, or less often while the worker need not hear soon.
  * Owns what has not been written yet; that is bounded, since each task has at most two messages to come and, while the
- * pipe is full, no starts are read. Invariant: messages leave in the order in which they were sent.
+ * pipe is full, no starts are read and no samples of use are kept. Invariant: messages leave in the order in which they were sent.
  */
 
 import type { Writable } from 'node:stream';
@@ -40,6 +40,7 @@ export class Outbox {
   }
 
   send(message: FromSpawner): void {
+    if (this.blocked && message.t === 'usage') return;
     this.messages.push(message);
     this.schedule();
   }

@@ -54,6 +54,10 @@ export class SlotQueue {
     return this.waiting.size > this.slots.count;
   }
 
+  get slotCount(): number {
+    return this.slots.count;
+  }
+
   handle(message: ToSpawner): void {
     switch (message.t) {
       case 'slots':

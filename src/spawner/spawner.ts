@@ -10,21 +10,21 @@
 
 import { constants } from 'node:os';
 import type { ProcessEnd } from '../platform/node/libc.ts';
-import { readMemory } from '../platform/node/process-tree.ts';
 import type { TaskCgroup, TaskCgroups } from '../platform/node/task-cgroup.ts';
 import type { FromSpawner, KillTask, OutputEnd, StartTask, TaskEnded, ToSpawner } from '../protocol/spawner.ts';
 import { LEFTOVER_GRACE_MS, LEFTOVER_TERM_MS } from '../protocol/spawner.ts';
 import type { BaseEnvironment } from './environment.ts';
 import { StartError, stoppingFailure } from './failure.ts';
 import { type OpenFile, TaskFiles } from './files.ts';
-import type { Kin, Member } from './kin.ts';
+import type { Kin } from './kin.ts';
 import type { Launcher } from './launcher.ts';
-import { MemoryGuard, type MemoryUse } from './memory-guard.ts';
+import type { MemoryUse } from './memory-guard.ts';
 import { OomWatch } from './oom-watch.ts';
-import { Sampler } from './sampler.ts';
 import { ScratchDirectories } from './scratch.ts';
 import type { StartedProcess } from './starter.ts';
 import { Starter } from './starter.ts';
+import type { TaskUse } from './task-use.ts';
+import { TaskWatch, type WatchedTask } from './task-watch.ts';
 
 export type SpawnerClock = {
   /** ms since the epoch. */
@@ -38,6 +38,10 @@ export type SpawnerOptions = {
   /** Absent where the kernel can't be asked to limit the memory of tasks. */
   readonly cgroups?: TaskCgroups | undefined;
   readonly clock: SpawnerClock;
+  /** Slots whose files must find descriptors. */
+  readonly slotCount?: () => number;
+  /** false: tasks without a limit of memory are not looked at. */
+  readonly isSampling?: boolean;
   readonly send: (message: FromSpawner) => void;
   /** After `stop`: all has ended and is cleaned up. */
   readonly onStopped: () => void;
@@ -67,7 +71,7 @@ type Pressure =
 
 type Mutable<Message> = { -readonly [Name in keyof Message]: Message[Name] };
 
-class Task implements Member {
+class Task implements WatchedTask {
   readonly key: number;
   readonly pid: number;
   readonly out: OpenFile;
@@ -79,7 +83,8 @@ class Task implements Member {
   phase: Phase = { state: 'running' };
   pressure: Pressure = { state: 'none' };
   signalled: TaskEnded['signalled'];
-  peakBytes = 0;
+  use: TaskUse | undefined;
+  orphansCpuMs = 0;
   leftovers = 0;
 
   constructor(start: StartTask, started: StartedProcess, startedMs: number, at: number) {
@@ -107,8 +112,7 @@ export class Spawner {
   private readonly files: TaskFiles;
   private readonly scratch: ScratchDirectories;
   private readonly starter: Starter;
-  private readonly sampler: Sampler<Task>;
-  private readonly guard: MemoryGuard<Task>;
+  private readonly watch: TaskWatch<Task>;
   private readonly ooms = new OomWatch();
   private readonly environments = new Map<number, BaseEnvironment>();
   private readonly tasks = new Map<number, Task>();
@@ -124,13 +128,17 @@ export class Spawner {
     this.files = new TaskFiles(options.launcher.libc);
     this.scratch = new ScratchDirectories(options.launcher.libc);
     this.starter = new Starter(options.launcher, this.files, this.scratch);
-    this.sampler = new Sampler(options.clock.monotonicMs, (task) => this.sample(task));
-    this.guard = new MemoryGuard({
+    this.watch = new TaskWatch({
+      launcher: options.launcher,
+      kin: options.kin,
       cgroups: options.cgroups,
       nowMs: options.clock.monotonicMs,
+      send: options.send,
       beforeLooks: () => this.settle(),
-      processesOf: (task) => this.kin.processes(task),
       onExceeded: (task) => this.onExceeded(task),
+      count: () => this.tasks.size,
+      slotCount: options.slotCount ?? (() => 0),
+      isSampling: options.isSampling ?? true,
     });
     options.launcher.watch((ends) => this.onEnds(ends));
     const { name, note } = options.launcher;
@@ -173,7 +181,7 @@ export class Spawner {
   killEverything(): void {
     this.kin.killAll();
     this.options.launcher.discardEnds();
-    this.guard.close();
+    this.watch.close();
   }
 
   private start(start: StartTask): void {
@@ -186,14 +194,13 @@ export class Spawner {
       const startedMs = clock.monotonicMs();
       const at = clock.epochMs();
       const { memoryBytes } = start;
-      const cgroup = memoryBytes === undefined ? undefined : this.guard.makeCgroup(start.key);
+      const cgroup = memoryBytes === undefined ? undefined : this.watch.makeCgroup(start.key);
       const started = cgroup ? this.startIn(cgroup, start, environment) : this.starter.start(start, environment);
       const task = new Task(start, started, startedMs, at);
       this.tasks.set(task.key, task);
       this.runningByPid.set(task.pid, task);
       this.kin.enrol(task);
-      if (memoryBytes === undefined) this.sampler.add(task);
-      else this.guard.watch(task, memoryBytes, cgroup);
+      this.watch.begin(task, memoryBytes, cgroup);
       const files = { stdout: start.stdout.path, stderr: start.stderr.path };
       this.options.send({ t: 'started', key: task.key, pid: task.pid, at, files });
     } catch (error) {
@@ -206,7 +213,7 @@ export class Spawner {
     try {
       return cgroup.around(() => this.starter.start(start, environment));
     } catch (error) {
-      this.guard.discard(cgroup);
+      this.watch.discard(cgroup);
       throw error;
     }
   }
@@ -216,15 +223,22 @@ export class Spawner {
     for (const end of ends) {
       const task = this.runningByPid.get(end.pid);
       if (!task) {
-        this.kin.onReaped(end.pid);
+        this.onOrphanReaped(end);
         continue;
       }
       this.runningByPid.delete(end.pid);
+      this.watch.onReaped(task, end.pid, end.cpuMs);
       task.phase = { state: 'leaving', end, atMs };
       this.leaving.add(task);
       this.kin.onMainEnded(task);
     }
     this.settle();
+  }
+
+  private onOrphanReaped({ pid, cpuMs }: ProcessEnd): void {
+    const owner = this.kin.onReaped(pid);
+    const task = owner && this.tasks.get(owner.key);
+    if (task) this.watch.onReaped(task, pid, cpuMs);
   }
 
   /** Ends the tasks of which nothing is left, and sees to what is left of the others. */
@@ -303,14 +317,14 @@ export class Spawner {
     this.tasks.delete(task.key);
     this.kin.release(task);
     if (task.scratch !== undefined) this.scratch.release(task.scratch);
-    const use = this.guard.release(task);
-    const peakBytes = Math.max(task.peakBytes, use?.peakBytes ?? 0, this.credibleRss(end));
-    const outOfMemory = this.outOfMemory(task, end, use);
+    const use = this.watch.end(task);
+    const peakBytes = Math.max(use.peakBytes, this.credibleRss(end));
+    const outOfMemory = this.outOfMemory(task, end, use.limit);
     // Each property by itself, since to put optional ones in by `...` takes several times as long.
     const ended: Mutable<TaskEnded> = {
       t: 'ended',
       key: task.key,
-      cpuMs: end.cpuMs,
+      cpuMs: end.cpuMs + task.orphansCpuMs,
       wallMs: atMs - task.startedMs,
       at: task.at,
       out: this.closeOutput(task.out),
@@ -339,11 +353,6 @@ export class Spawner {
     const end = this.files.endOf(file);
     this.files.release(file);
     return end;
-  }
-
-  private sample(task: Task): void {
-    const memory = readMemory(this.kin.processes(task));
-    task.peakBytes = Math.max(task.peakBytes, memory.rssBytes, memory.largestPeakBytes);
   }
 
   /** What wait4 reports starts at this process's own peak; beyond that it is the task's. */

@@ -99,6 +99,15 @@ export class Admission {
     return this.#shares.size;
   }
 
+  get hasGpusTaken(): boolean {
+    return (this.#taken.get(gpus) ?? 0) > 0;
+  }
+
+  /** Attempts that have GPUs, and which. */
+  *gpusTaken(): Iterable<readonly [attempt: number, gpus: readonly string[]]> {
+    for (const [attempt, share] of this.#shares) if (share.gpus.length > 0) yield [attempt, share.gpus];
+  }
+
   #add(demand: Amounts, sign: 1 | -1): void {
     for (const [name, amount] of demand) this.#taken.set(name, (this.#taken.get(name) ?? 0) + sign * amount);
   }

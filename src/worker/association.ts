@@ -29,6 +29,8 @@ export class Association {
   seq = 0;
   /** The last set of workers that a controller gave which was not in its initial wait. */
   echo: WorkerSet | undefined;
+  /** Whether its controller wants to hear what attempts use: an older one would not know what is said. */
+  takesUsage = false;
   #lastOrder = 0;
   #lastBeat = 0;
   readonly #stamps = new Map<number, number>();
@@ -77,7 +79,7 @@ export class Association {
     return beat;
   }
 
-  onReply({ scheduler, beat, worker, state, timeouts, set }: Of<'heartbeat-reply'>): HeartbeatAnswer {
+  onReply({ scheduler, beat, worker, state, timeouts, set, takes = [] }: Of<'heartbeat-reply'>): HeartbeatAnswer {
     const sentAt = this.#stamps.get(beat);
     if (sentAt === undefined) return { isGreeted: false };
     this.#stamps.delete(beat);
@@ -85,6 +87,7 @@ export class Association {
     this.worker = workerId(worker);
     this.timeouts = timeouts;
     if (set !== undefined) this.echo = set;
+    this.takesUsage = takes.includes('usage');
     const isKnown = state !== 'new';
     this.#facts = {
       ...this.#facts,

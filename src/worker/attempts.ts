@@ -30,6 +30,7 @@ import type { Effect, OutputPlace } from './messages.ts';
 import { outcomeOfEnd, outcomeOfFailure } from './outcome.ts';
 import { queueMessage } from './queue-message.ts';
 import type { Reports } from './reports.ts';
+import type { GpuHolder } from './usage.ts';
 
 type FromSpawnerOf<T extends FromSpawner['t']> = Extract<FromSpawner, { readonly t: T }>;
 type Running = Extract<FromWorker, { readonly t: 'running' }>['attempts'];
@@ -143,6 +144,18 @@ export class Attempts {
       const { task } = entry.order;
       if (entry.phase === 'running') return { attempt, task, phase: entry.phase, startedAt: entry.startedAt };
       return { attempt, task, phase: entry.phase === 'ended' ? entry.phase : ('accepted' as const) };
+    });
+  }
+
+  get hasGpusTaken(): boolean {
+    return this.#admission.hasGpusTaken;
+  }
+
+  /** Those that run with GPUs of their own. */
+  gpuHolders(): GpuHolder[] {
+    return [...this.#admission.gpusTaken()].flatMap(([attempt, gpus]) => {
+      const entry = this.#entries.get(attempt);
+      return entry?.phase === 'running' ? [{ attempt, gpus, startedAt: entry.startedAt }] : [];
     });
   }
 

@@ -38,6 +38,8 @@ export class Bench {
   beat = 0;
   /** How long attempts run. */
   wallMs = 2_000;
+  /** What the controller takes beyond the first release. */
+  takes: string[] | undefined;
   #lastCheck = 0;
 
   constructor(slots = 2, isPatient = false, more: Partial<WorkerStart> = {}) {
@@ -62,7 +64,9 @@ export class Bench {
   }
 
   reply(state: 'new' | 'unhealthy' | 'healthy', scheduler = 'c', beat = this.beat): Effect[] {
-    return this.tell({ t: 'heartbeat-reply', scheduler, instance: 'i', beat, worker: 3, state, timeouts });
+    const { takes } = this;
+    const reply = { scheduler, instance: 'i', beat, worker: 3, state, timeouts, ...(takes && { takes }) };
+    return this.tell({ t: 'heartbeat-reply', ...reply });
   }
 
   /** A whole health check: asked for, run, its result told and acknowledged. */

@@ -1,5 +1,6 @@
 /** What goes into the worker's reactor and what comes out of it. */
 
+import type { GpuReading } from '../platform/env.ts';
 import type { FromSpawner, ToSpawner } from '../protocol/spawner.ts';
 import type { FromWorker, ToWorker } from '../protocol/worker.ts';
 
@@ -10,6 +11,8 @@ export type Input =
   | { readonly type: 'spawner'; readonly message: FromSpawner }
   /** The spawner is dead, and so is everything that it had started. */
   | { readonly type: 'spawner-gone' }
+  /** How busy the GPUs of the machine are, while somebody wants to know. */
+  | { readonly type: 'gpus'; readonly readings: readonly GpuReading[] }
   | { readonly type: 'stop' }
   | { readonly type: 'tick' };
 
@@ -27,6 +30,8 @@ export type Effect =
       readonly offset: number;
       readonly limit: number;
     }
+  /** Attempts that have GPUs run, or no longer. */
+  | { readonly type: 'watch-gpus'; readonly isOn: boolean }
   /** It is stuck: it and all it ran has to go. */
   | { readonly type: 'kill-spawner' }
   /** `graceMs`: between TERM and KILL of what runs. */

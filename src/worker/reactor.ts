@@ -25,6 +25,7 @@ import type { Entry } from './entry.ts';
 import { HealthChecks } from './health-checks.ts';
 import type { Effect, Input, WorkerEnd } from './messages.ts';
 import { Reports } from './reports.ts';
+import { Usage } from './usage.ts';
 
 type Of<T extends ToWorker['t']> = Extract<ToWorker, { readonly t: T }>;
 type FromSpawnerOf<T extends FromSpawner['t']> = Extract<FromSpawner, { readonly t: T }>;
@@ -54,6 +55,8 @@ export class Worker {
   readonly #reports: Reports;
   readonly #attempts: Attempts;
   readonly #checks: HealthChecks;
+  readonly #usage: Usage;
+  #isWatchingGpus = false;
   #slotCount: number;
   #isConnected = false;
   #isSpawnerReady = false;
@@ -67,6 +70,7 @@ export class Worker {
     this.#slotCount = start.slots;
     this.#association = new Association(start.now);
     this.#reports = new Reports(this.#association);
+    this.#usage = new Usage(this.#association, start.identity.instance);
     this.#attempts = new Attempts(start, this.#association, this.#reports);
     this.#checks = new HealthChecks(start.directory, [...start.environment, `${reapVariable}=${start.tag}`]);
   }
@@ -77,6 +81,7 @@ export class Worker {
     if (!this.#isDying) this.#attend(now, effects);
     // As long as there is plenty to start, the controller need not hear at once: more ends make one message, one commit.
     const mayWait = this.#attempts.isWellFed && !this.#isDying && now < this.#reports.dueAt;
+    this.#usage.flushIfDue(now, effects);
     if (!mayWait) this.#reports.flush(effects);
     if (!this.#isDying && this.#isConnected && now >= this.#nextHeartbeat) this.#heartbeat(now, effects);
     return effects;
@@ -92,12 +97,13 @@ export class Worker {
     if (state === 'healthy' && this.#isSpawnerReady) this.#attempts.startNext(now, effects);
     this.#attempts.noticeStarts(now, effects);
     this.#watchSpawner(now, effects);
+    this.#watchGpus(effects);
   }
 
   nextDeadline(now: number): number {
     if (this.#isDying) return Number.POSITIVE_INFINITY;
     let next = this.#mayDie ? this.#association.health(now).diesAt : Number.POSITIVE_INFINITY;
-    if (this.#isConnected) next = Math.min(next, this.#nextHeartbeat, this.#reports.dueAt);
+    if (this.#isConnected) next = Math.min(next, this.#nextHeartbeat, this.#reports.dueAt, this.#usage.dueAt);
     return Math.min(next, this.#nextPing, this.#attempts.nextDeadline());
   }
 
@@ -133,6 +139,8 @@ export class Worker {
         return this.#onSpawner(input.message, now, effects);
       case 'spawner-gone':
         return this.#onSpawnerGone(now);
+      case 'gpus':
+        return this.#usage.onGpus(input.readings, this.#attempts.gpuHolders(), now);
       case 'stop':
         return this.#die('stopped', 'it was told to stop', effects);
       case 'tick':
@@ -319,9 +327,11 @@ export class Worker {
       case 'started':
         return this.#attempts.onStarted(message, now);
       case 'ended':
-        return message.key < 0
-          ? this.#onChecked(this.#checks.onEnded(message, now), now, effects)
-          : this.#attempts.onEnded(message, now);
+        if (message.key < 0) return this.#onChecked(this.#checks.onEnded(message, now), now, effects);
+        this.#usage.onEnd(message.key, now);
+        return this.#attempts.onEnded(message, now);
+      case 'usage':
+        return this.#usage.onSamples(message.samples, now);
       case 'failed':
         return this.#onFailed(message, now, effects);
       case 'dropped':
@@ -360,6 +370,13 @@ export class Worker {
     }
     this.#nextPing = now + spawnerPingMs;
     effects.push({ type: 'spawner', message: { t: 'ping' } });
+  }
+
+  #watchGpus(effects: Effect[]): void {
+    const isOn = this.#attempts.hasGpusTaken;
+    if (isOn === this.#isWatchingGpus) return;
+    this.#isWatchingGpus = isOn;
+    effects.push({ type: 'watch-gpus', isOn });
   }
 
   #die(end: WorkerEnd, why: string, effects: Effect[]): void {

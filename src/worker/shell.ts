@@ -4,7 +4,7 @@
  */
 import { DroverError } from '../model/errors.ts';
 import { linkBacklogBytesMax, reconnectMs } from '../model/limits.ts';
-import type { Clock, Link, LinkAddress, Log, Net, Timer } from '../platform/env.ts';
+import type { Clock, GpuReading, Link, LinkAddress, Log, Net, Timer } from '../platform/env.ts';
 import type { FromSpawner, ToSpawner } from '../protocol/spawner.ts';
 import {
   controlPath,
@@ -48,6 +48,8 @@ export interface WorkerWorld {
   /** Read anew before each connection: a controller that comes back has another address. */
   address(): LinkAddress | undefined;
   startSpawner(listener: SpawnerListener): SpawnerHandle;
+  /** Tells how busy GPUs are, again and again, until what it returns is called; absent where nobody can. */
+  watchGpus?(onReadings: (readings: readonly GpuReading[]) => void): () => void;
   /** The connection came, or could not be made, or was lost. */
   onConnection(connection: Connection): void;
   /** Ends the spawner and everything below this process; says goodbye when all of it is dead. The shell is over then. */
@@ -66,6 +68,7 @@ export class WorkerShell {
   #control: Link | undefined;
   #output: Link | undefined;
   #timer: Timer | undefined;
+  #stopGpus: (() => void) | undefined;
   #inputs: Input[] = [];
   #isPumping = false;
   #failures = 0;
@@ -214,18 +217,27 @@ export class WorkerShell {
         case 'fetch':
           this.#fetch(effect);
           break;
+        case 'watch-gpus':
+          this.#watchGpus(effect.isOn);
+          break;
         case 'kill-spawner':
           this.#world.log.error({}, 'the spawner does not answer; it is killed with all that it runs');
           this.#spawner.kill();
           break;
         case 'exit':
           this.#isOver = true;
+          this.#watchGpus(false);
           this.#world.log.info({ end: effect.end, why: effect.why }, 'the worker ends');
           this.#world.exit(effect, () => this.#sayGoodbye());
       }
     }
     if (toSpawner.length > 0) this.#spawner.send(toSpawner);
     for (const frame of encodeFrames(toController)) this.#control?.send(frame);
+  }
+
+  #watchGpus(isOn: boolean): void {
+    this.#stopGpus?.();
+    this.#stopGpus = isOn ? this.#world.watchGpus?.((readings) => this.#feed({ type: 'gpus', readings })) : undefined;
   }
 
   #sayGoodbye(): void {

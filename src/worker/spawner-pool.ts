@@ -151,6 +151,8 @@ export class SpawnerPool<Handle extends SpawnerHandle> implements SpawnerHandle 
         return true;
       case 'dropped':
         return !this.#move(member, message.key);
+      case 'usage':
+        return true;
       case 'ended':
       case 'failed':
         this.#leave(member, message.key);

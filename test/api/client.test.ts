@@ -32,6 +32,7 @@ import {
   WorkerList,
   WorkerView,
   WorkflowList,
+  WorkflowSurroundings,
   WorkflowView,
 } from '../../src/protocol/views.ts';
 import { TaskWhyView, WorkflowWhyView } from '../../src/protocol/why.ts';
@@ -79,6 +80,11 @@ const halted = async (): Promise<string> => (await client.halt(await begun(), 'd
 
 const Extended = Type.Object({ firstIndex: Type.Integer(), count: Type.Integer() });
 const ExtendedByLines = Type.Object({ ...Extended.properties, lines: Type.Integer() });
+const points = Type.Array(Type.Object({ at: Type.Integer(), value: Type.Number() }));
+const time = Type.Optional(Type.Integer());
+const UsageOverTime = Type.Object({
+  ...{ attempt: Type.Integer(), startedAt: time, endedAt: time, memory: points, cpu: points, gpu: points },
+});
 const Nothing = Type.Union([Type.Undefined(), Type.Null()]);
 
 const definition = { name: 'defined', cwd: '/', tasks: [{ name: 'x', command: 'x' }] };
@@ -94,6 +100,7 @@ const cases: Readonly<Record<Method, Case>> = {
   restartLoopDelay: [() => client.restartLoopDelay(), ServerView],
   workflows: [() => client.workflows({ count: true, limit: 1 }), WorkflowList],
   workflow: [() => client.workflow('w1', { after: 0, waitMs: 10 }), WorkflowView],
+  surroundings: [() => client.surroundings('w1'), WorkflowSurroundings],
   tasks: [() => client.tasks({ count: true }), TaskList],
   tasksOf: [() => client.tasksOf('w1', { limit: 2, count: true }), TaskList],
   edges: [() => client.edges('w1', { limit: 1 }), EdgeList],
@@ -137,6 +144,7 @@ const cases: Readonly<Record<Method, Case>> = {
   addContinuations: [() => client.addContinuations(held(7), [held(8), held(9)], 'any'), TaskDetail],
   removeContinuations: [() => client.removeContinuations(held(7), [held(8), held(9)]), TaskDetail],
   executionInfo: [() => client.executionInfo('w1.1', 1), ExecutionInfo],
+  usage: [() => client.usage('w1.1'), UsageOverTime],
   currentHistory: [() => client.currentHistory('w1.1'), ExecutionHistory],
   steerTasks: [() => client.steerTasks('cancel', { where: 'held=true' }), BulkResult],
   register: [() => client.register(plainSpec), Type.Object({ id: Type.String() })],

@@ -39,3 +39,18 @@ it('failures are grouped by what was written, and a group is tried again by its 
   await herd.run('wait', id);
   expect(await herd.ok('failures', id)).toMatch(/^1 task: signal 11 \(SEGV\)\n/);
 });
+
+it('without a server the command of a group runs that group here, to its end, and nothing else', async () => {
+  const task = 'echo {} >> ran; [ -e ok ] && exit; case {} in 1|2) exit 3;; 3) exit 4;; esac';
+  expect((await herd.run('run', task, ':::', '1', '2', '3', '4')).code).toBe(1);
+  const { groups } = JSON.parse(await herd.ok('failures', '--json')) as FailureList;
+  const [, ...words] = groups[0]?.rerun.split(' ') ?? [];
+  herd.write('ok');
+  expect(await herd.ok(...words, '--dry-run')).toBe('2 tasks would be tried again\n');
+  const again = await herd.run(...words);
+  expect([again.code, again.stdout]).toEqual([1, '2 tasks were tried again\n']);
+  expect(again.stderr).toContain('w1 failed: 3 of 4 tasks done, 1 failed');
+  expect(herd.lines('ran').sort()).toEqual(['1', '1', '2', '2', '3', '4']);
+  expect(await herd.run('retry', '--where', 'state=failed')).toMatchObject({ code: 3 });
+  expect(await herd.run('retry', 'w1.3')).toMatchObject({ code: 0, stdout: 'w1.3 will be tried again\n' });
+});

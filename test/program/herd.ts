@@ -68,9 +68,14 @@ export class Herd {
   }
 
   /** Resolves when the controller has it, and knows what it runs. */
-  async worker(...args: string[]): Promise<Running & { readonly id: string }> {
+  worker(...args: string[]): Promise<Running & { readonly id: string }> {
+    return this.workerIn({}, ...args);
+  }
+
+  /** One that has these variables. */
+  async workerIn(env: Record<string, string>, ...args: string[]): Promise<Running & { readonly id: string }> {
     const before = new Set((await this.workers()).map(({ id }) => id));
-    const worker = this.start(['worker', ...args]);
+    const worker = this.start(['worker', ...args], env);
     const { id } = await this.untilSome('the worker is there', async () =>
       (await this.workers()).find((view) => view.state !== 'new' && !before.has(view.id)),
     );

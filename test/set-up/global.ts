@@ -31,5 +31,6 @@ export function setup(): void {
   needDebian('jq', 'jq');
   needDebian('openssl', 'openssl');
   needDebian('python3', 'python3');
+  needDebian('chromium', 'chromium');
   execFileSync('sh', ['scripts/set-up.sh'], { cwd: root, stdio: 'inherit' });
 }

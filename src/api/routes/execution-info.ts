@@ -6,7 +6,7 @@ import type { AttemptRow } from '../../core/attempt/record.ts';
 import { DroverError } from '../../model/errors.ts';
 import { printWorker, type TaskId } from '../../model/ids.ts';
 import type { UsageMetric } from '../../model/states.ts';
-import { ExecutionHistory, type ExecutionInfo, ExecutionReport, UsageReport } from '../../protocol/http-worker.ts';
+import { ExecutionHistory, ExecutionInfo, ExecutionReport, UsageReport } from '../../protocol/http-worker.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import type { UsageSample } from '../../store/store.ts';
 import { type App, Reference } from '../app.ts';
@@ -56,7 +56,14 @@ function registerReading(app: App, shell: ControllerShell): void {
   );
   app.get(
     '/api/v1/tasks/:id/execution_info',
-    { schema: { summary: 'Read how an attempt goes', params: Reference, querystring: AttemptQuery } },
+    {
+      schema: {
+        summary: 'Read how an attempt goes, and what it uses over time',
+        params: Reference,
+        querystring: AttemptQuery,
+        response: { 200: ExecutionInfo },
+      },
+    },
     ({ params, query }) => infoOf(params.id, query.attempt),
   );
   const Field = Type.Object({ id: Type.String({ maxLength: 40 }), field: oneOf(fields) });

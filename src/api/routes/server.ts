@@ -8,7 +8,7 @@ import { workerOf } from '../reference.ts';
 import { renderWorker } from '../render.ts';
 
 export function registerServerRoutes(app: App, options: ApiOptions): void {
-  const { shell, version, onStop, attendance, loopMeter } = options;
+  const { shell, version, onStop, attendance, loopMeter, facts } = options;
   const startedAt = shell.now();
   const view = (): Promise<ServerView> =>
     shell.read((cluster, now) => {
@@ -17,7 +17,8 @@ export function registerServerRoutes(app: App, options: ApiOptions): void {
       const uptimeMs = Math.max(0, now - startedAt);
       const { epoch } = shell.store;
       const delay = loopMeter === undefined ? {} : { loopDelayMs: loopMeter.read() };
-      return { version, apiVersion, pid: process.pid, uptimeMs, epoch, workers: workers.length, slots, ...delay };
+      const counts = { workers: workers.length, slots };
+      return { version, apiVersion, pid: process.pid, uptimeMs, epoch, ...counts, ...delay, ...facts };
     });
   app.get('/api/v1/server', { schema: { summary: 'Look at the server', response: { 200: ServerView } } }, view);
   app.post(

@@ -8,7 +8,15 @@ import { longPollMsMax, pageRowsMax } from '../../model/limits.ts';
 import { haltModes, isEndedWorkflow } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
-import { Comparison, EdgeList, ResetResult, RetryResult, Warnings, WorkflowView } from '../../protocol/views.ts';
+import {
+  Comparison,
+  EdgeList,
+  ResetResult,
+  RetryResult,
+  Warnings,
+  WorkflowSurroundings,
+  WorkflowView,
+} from '../../protocol/views.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Comparer } from '../comparison.ts';
 import { keyOf } from '../idempotency.ts';
@@ -16,7 +24,7 @@ import { outsideOf } from '../outside.ts';
 import { edgePage } from '../query/edges.ts';
 import { workflowView } from '../query/workflows.ts';
 import { workflowOf } from '../reference.ts';
-import { optional } from '../render.ts';
+import { optional, renderSurroundings } from '../render.ts';
 
 interface Wait {
   readonly after: number;
@@ -252,6 +260,23 @@ function registerReading(app: App, shell: ControllerShell): void {
     ({ params, query: { after = -1, waitMs = 0, paceMs = 0 } }) => {
       const now = shell.now();
       return nextView(shell, workflowOf(params.id), { after, until: now + waitMs, from: now + paceMs });
+    },
+  );
+  app.get(
+    '/api/v1/workflows/:id/surroundings',
+    {
+      schema: {
+        summary: 'Look at where and how the tasks of a workflow run',
+        params: Reference,
+        response: { 200: WorkflowSurroundings },
+      },
+    },
+    async ({ params }) => {
+      const id = workflowOf(params.id);
+      await shell.read((cluster) => cluster.workflow(id));
+      const spec = await shell.store.workflowSpec(id);
+      assert(spec !== undefined, `${params.id} has no specification`);
+      return renderSurroundings(spec);
     },
   );
   const EdgeQuery = Type.Object({

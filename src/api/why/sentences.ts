@@ -109,7 +109,7 @@ const sentences: Sentences = {
   settling: ({ what }) => settlings[what],
   'latest-start': ({ until }, { now }) =>
     until < now
-      ? 'its latest start has passed: it fails when its turn comes'
+      ? 'its latest start has passed: it fails in a moment'
       : `it fails unless it is started ${inTime(until, now)}`,
   'initial-wait': ({ until, workers }, { cluster, now }) => {
     const names = listed(namesOf(workers, (worker) => workerName(cluster, worker)));

@@ -1,13 +1,14 @@
-/** `drover retry`: tries failed tasks again, at a live controller that then runs them. */
+/** `drover retry`: tries failed tasks again, at a live controller that then runs them; where there is none, here. */
 import { DroverError } from '../../model/errors.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type Answer, answerEach } from '../answers.ts';
-import { type Context, withLiveClient } from '../context.ts';
+import { type Context, inFolder, withClient, withLiveClient } from '../context.ts';
 import { amount } from '../display/text.ts';
+import { type ExecutionOptions, execute } from '../execution.ts';
 import { byFailure, checkMany, type FailureOptions, type ManyOptions, steerMany } from '../many.ts';
 import { type Named, named } from '../reference.ts';
 
-export interface RetryOptions extends ManyOptions, FailureOptions {
+export interface RetryOptions extends ManyOptions, FailureOptions, ExecutionOptions {
   readonly failed?: boolean;
 }
 
@@ -15,13 +16,34 @@ export async function retry(context: Context, words: readonly string[], given: R
   const { names, options } = byFailure(words, given, 'state=failed');
   checkMany('retry', names, options);
   const targets = names.map((name) => checked(named(name), options));
-  return withLiveClient(context, options, (client) =>
+  const ask = (client: Client): Promise<number> =>
     options.where === undefined
       ? answerEach(context.env, options, targets, ({ workflow, task }) =>
           task === undefined ? retryFailed(client, workflow) : retryTask(client, task),
         )
-      : steerMany(context, client, 'retry', options),
-  );
+      : steerMany(context, client, 'retry', options);
+  try {
+    return await withLiveClient(context, options, ask);
+  } catch (error) {
+    const [workflow, ...others] = new Set(words.map((name) => named(name).workflow));
+    const isAlone = error instanceof DroverError && error.code === 'controller-unreachable';
+    if (!isAlone || workflow === undefined || others.length > 0) throw error;
+    return options.dryRun ? withClient(context, options, ask) : runHere(context, workflow, options, ask);
+  }
+}
+
+/** Nobody else would run them: this does, as `resume` does with all that failed. */
+function runHere(
+  context: Context,
+  workflow: string,
+  options: RetryOptions,
+  ask: (client: Client) => Promise<number>,
+): Promise<number> {
+  return execute(context, options, inFolder(options.dir), async ({ client }) => {
+    const { counts } = await client.workflow(workflow);
+    await ask(client);
+    return { view: await client.workflow(workflow), doneBefore: counts.done };
+  });
 }
 
 function checked(target: Named, { failed = false }: RetryOptions): Named {

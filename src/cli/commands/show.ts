@@ -6,8 +6,10 @@ import type { TaskView } from '../../protocol/views.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
 import { renderTask, renderTasks, renderWorkflow } from '../display/details.ts';
+import { renderUsage } from '../display/usage.ts';
 import type { CliEnv } from '../environment.ts';
 import { named } from '../reference.ts';
+import { isUnicode } from '../reporter.ts';
 
 export interface ShowOptions extends CommonOptions {
   readonly limit: number;
@@ -39,9 +41,12 @@ function parseStates(text: string): readonly TaskState[] {
 
 async function showTask(env: CliEnv, client: Client, task: string, { json }: ShowOptions): Promise<void> {
   const detail = await client.task(task);
-  if (json) return printJson(env, detail);
+  const last = detail.history.at(-1);
+  const usage = last?.startedAt === undefined ? undefined : await client.usage(task, last.number);
+  if (json) return printJson(env, { ...detail, ...(usage === undefined ? {} : { usage }) });
   const { rows } = detail.resources === undefined ? { rows: [] } : await client.taskResources(task);
-  await env.stdout.write(renderTask(detail, rows));
+  const plots = usage === undefined ? '' : renderUsage(usage, env.stdout.isTerminal && isUnicode(env));
+  await env.stdout.write(renderTask(detail, rows, plots));
 }
 
 async function showWorkflow(

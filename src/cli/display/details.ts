@@ -73,8 +73,8 @@ function describeState({ state, reason, attempts, held, skipped }: TaskView): st
   return reason === undefined || (reason === 'attempts' && attempts <= 1) ? state : `${state} (${reason})`;
 }
 
-/** `rows`: of its resources. */
-export function renderTask(task: TaskDetail, rows: readonly ResourceRow[] = []): string {
+/** `rows`: of its resources; `plots`: what its last attempt used over time. */
+export function renderTask(task: TaskDetail, rows: readonly ResourceRow[] = [], plots = ''): string {
   const { id, name, command, cwd, notBefore, pendingDependencies, history } = task;
   const facts = renderFacts([
     ['task', id],
@@ -93,7 +93,7 @@ export function renderTask(task: TaskDetail, rows: readonly ResourceRow[] = []):
     ['lacks', task.shortfall?.why],
   ]);
   if (history.length === 0) return facts;
-  const attempts = `${facts}\n${renderAttempts(history)}`;
+  const attempts = `${facts}\n${renderAttempts(history)}${plots && `\n${plots}`}`;
   if (history.every(({ startedAt }) => startedAt === undefined)) return attempts;
   return `${attempts}\noutput:   drover logs ${id}\n          drover logs ${id} --stderr\n`;
 }

@@ -8,6 +8,7 @@ import { type Progress, progressObject, renderLine, renderPlain } from './progre
 import { renderSummary, type Summary, summaryObject } from './summary.ts';
 import { renderTable } from './table.ts';
 import { printable, truncate, widthOf } from './text.ts';
+import { inColumns, renderUsage } from './usage.ts';
 
 function viewOf(counts: Partial<WorkflowView['counts']>, rest: Partial<WorkflowView> = {}): WorkflowView {
   return {
@@ -322,4 +323,37 @@ describe('details', () => {
     [{ kind: 'never-started', message: 'no such directory' }, 'not started: no such directory'],
     [{ kind: 'cancelled' }, 'cancelled'],
   ] as const)('of the end %j', (outcome, text) => expect(describeOutcome(outcome)).toBe(text));
+});
+
+describe('what an attempt used', () => {
+  const second = (at: number, value: number) => ({ at: at * 1_000, value });
+  const inMebibytes = ({ at, value }: ReturnType<typeof second>) => ({ at, value: value * 1024 ** 2 });
+  const usage = {
+    ...{ attempt: 2, startedAt: 0, gpu: [] },
+    memory: [second(1, 10), second(5, 10), second(6, 400), second(8, 60)].map(inMebibytes),
+    cpu: [second(2, 0), second(4, 2), second(8, 1)],
+  };
+
+  it('is a plot over its time, with the most and the mean', () => {
+    expect(renderUsage(usage, true)).toBe(
+      [
+        'use of #2 in 8.0 s',
+        'memory    ▁▁▁▁▁█▂▂  at most 400.0 MiB',
+        'cpu         ██▄▄▄▄  at most 2 cores, 1 on average',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is nothing where nothing was measured', () => {
+    expect(renderUsage({ attempt: 1, startedAt: 5, memory: [], cpu: [], gpu: [] }, true)).toBe('');
+  });
+
+  it('has all that was used in its columns, however they lie', () => {
+    const points = [second(1, 3), second(1.5, 0), second(7, 2), second(20, 0.25)];
+    const columns = inColumns(points, { from: 0, to: 20_000 }, 'mean');
+    const used = columns.reduce((sum, value) => sum + (value * 20) / columns.length, 0);
+    expect(used).toBeCloseTo(3 + 0 + 11 + 3.25, 6);
+    expect(Math.max(...inColumns(points, { from: 0, to: 20_000 }, 'most'))).toBe(3);
+  });
 });

@@ -71,13 +71,14 @@ function checkOptions(words: readonly string[], { array, sources, skipIfExists }
   if (words.length > 1) throw new DroverError('bad-input', `one definition was expected, not ${words.length}`);
 }
 
-function surroundingsOf({ cwd, shell, env, outputDir, stdin, like, notify }: Surroundings): Surroundings {
+function surroundingsOf({ cwd, shell, env, outputDir, stdin, like, notify, commandLine }: Surroundings): Surroundings {
   return {
     ...{ cwd, shell, env },
     ...(outputDir === undefined ? {} : { outputDir }),
     ...(stdin === undefined ? {} : { stdin }),
     ...(like === undefined ? {} : { like }),
     ...(notify === undefined ? {} : { notify }),
+    ...(commandLine === undefined ? {} : { commandLine }),
   };
 }
 

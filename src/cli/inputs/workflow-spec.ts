@@ -10,6 +10,8 @@ import type { CliEnv } from '../environment.ts';
 import { type NotifyOptions, webhooksOf } from '../notify.ts';
 
 export interface SpecOptions extends NotifyOptions {
+  /** By which it is submitted. */
+  readonly commandLine?: string;
   readonly name?: string;
   /** An earlier workflow, by id or name. */
   readonly update?: string;
@@ -55,6 +57,7 @@ export function workflowSpecOf(env: CliEnv, options: SpecOptions): WorkflowSpec 
     ...(update === undefined ? {} : { like: checkedName(update) }),
     ...(stdin === undefined ? {} : { stdin: existingFile(env, stdin) }),
     ...(notify.length === 0 ? {} : { notify }),
+    ...(options.commandLine === undefined ? {} : { commandLine: options.commandLine }),
   };
 }
 

@@ -10,6 +10,9 @@ export function descriptorLimit(): number {
 const ownDescriptors = 64;
 const perSlot = 2;
 
+/** What so many slots need at most. */
+export const descriptorsFor = (slots: number): number => slots * perSlot + ownDescriptors;
+
 /** As many slots as there are descriptors for their tasks' output. */
 export const slotsWithin = (slots: number, limit = descriptorLimit()): number =>
   Math.max(1, Math.min(slots, Math.floor((limit - ownDescriptors) / perSlot)));
@@ -18,6 +21,6 @@ export const slotsWithin = (slots: number, limit = descriptorLimit()): number =>
 export function slotsNote(slots: number, limit = descriptorLimit()): string | undefined {
   const possible = slotsWithin(slots, limit);
   if (possible === slots) return undefined;
-  const needed = slots * perSlot + ownDescriptors;
+  const needed = descriptorsFor(slots);
   return `${possible} slots instead of ${slots}: only ${limit} files may be open here; 'ulimit -n ${needed}' allows them all`;
 }

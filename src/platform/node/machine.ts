@@ -1,8 +1,9 @@
 /** What this machine has for tasks, as far as this process may use it. */
 import { spawnSync } from 'node:child_process';
-import { totalmem } from 'node:os';
+import { availableParallelism, hostname, machine, release, totalmem, type } from 'node:os';
 import type { Capacity } from '../../model/capacity.ts';
 import { defaultQueue } from '../../model/need.ts';
+import type { MachineView } from '../../protocol/views.ts';
 
 /** A driver that hangs must not keep a worker from starting. */
 const askingMsMax = 5_000;
@@ -30,3 +31,11 @@ export function gpusHere(visible: string | undefined = process.env.CUDA_VISIBLE_
 
 /** A line each: `GPU 0: NVIDIA A100 (UUID: …)`. */
 export const gpusIn = (list: string): number => list.split('\n').filter((line) => /^GPU \d+:/.test(line)).length;
+
+/** For people who want to know where something ran. */
+export const machineHere = (): MachineView => ({
+  host: hostname(),
+  os: `${type()} ${release()} ${machine()}`,
+  cpus: availableParallelism(),
+  memoryBytes: memoryHere(),
+});

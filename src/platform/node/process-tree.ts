@@ -40,7 +40,6 @@ const PAGE_BYTES_MAX = 65_536;
 const PROC_FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** `.`, `..` and the thread. */
 const ONE_THREAD_LINKS = 3;
-/** Whether the kernel was built with CONFIG_PROC_CHILDREN. */
 let hasChildrenFiles: boolean | undefined;
 let pageBytes: number | undefined;
 const pauseCell = new Int32Array(new SharedArrayBuffer(4));
@@ -120,12 +119,9 @@ export function readMemory(pids: readonly number[]): TreeMemory {
   return { rssBytes, largestPeakBytes, takenBytes: ownBytes + sharedBytes };
 }
 
-/** Of all their resident pages, those that they share counted for each: more than they take, and quickly read. */
-export function readResident(pids: readonly number[]): number {
-  let pages = 0;
-  for (const pid of pids) pages += secondNumber(readProc(`/proc/${pid}/statm`));
+export function pageSizeBytes(): number {
   pageBytes ??= readPageBytes();
-  return pages * pageBytes;
+  return pageBytes;
 }
 
 function readPageBytes(): number {
@@ -291,8 +287,13 @@ function livingTree(root: number, options: KillTreeOptions): number[] {
 }
 
 function childrenLookup(): (pid: number) => number[] {
+  return listsChildren() ? childrenOfThreads : childrenByParent();
+}
+
+/** Whether the kernel lists the children of a thread (CONFIG_PROC_CHILDREN). */
+export function listsChildren(): boolean {
   hasChildrenFiles ??= existsSync(`/proc/self/task/${process.pid}/children`);
-  return hasChildrenFiles ? childrenOfThreads : childrenByParent();
+  return hasChildrenFiles;
 }
 
 function childrenOfThreads(pid: number): number[] {
@@ -345,16 +346,4 @@ function entryOffset(environ: Buffer, prefix: string): number {
 function kibibytes(status: string, field: string): number {
   const at = status.indexOf(field);
   return at < 0 ? 0 : Number.parseInt(status.slice(at + field.length, at + field.length + 24), 10);
-}
-
-/** Of decimal numbers with blanks between them. */
-function secondNumber(text: Buffer | undefined): number {
-  if (!text) return 0;
-  let number = 0;
-  for (let at = text.indexOf(32) + 1; at < text.length; at++) {
-    const digit = (text[at] ?? 0) - 48;
-    if (digit < 0 || digit > 9) return number;
-    number = number * 10 + digit;
-  }
-  return number;
 }

@@ -123,6 +123,9 @@ export const migrations: readonly string[] = [
   `,
 ];
 
+/** Of the schema. */
+export const storeVersion = migrations.length;
+
 /** Brings the schema up to date, each step as a whole. `path` is for messages. */
 export function migrate(database: DatabaseSync, path: string, steps: readonly string[] = migrations): void {
   const version = versionOf(database, path);
