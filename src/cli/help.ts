@@ -226,7 +226,8 @@ Examples:
 `;
 
 export const retryHelp = `
-Without a server, tasks of one workflow are run here, as by 'drover resume', which repeats all that failed; -j and -q are for that.
+Without a server, tasks of one workflow are run here; -j and -q are for that. 'drover resume' repeats all that
+failed.
 
 Examples:
   drover retry w3 --failed

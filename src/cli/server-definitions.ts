@@ -89,9 +89,7 @@ function defineRetry(program: Command, { env }: Given, perform: Perform): void {
   const command = program
     .command('retry')
     .summary('try failed tasks again')
-    .description(
-      'Tries failed tasks again, and what was cancelled because of them. A running server does it, and is not waited for; without one it is done here, to the end.',
-    )
+    .description('Tries failed tasks again, and what was cancelled because of them; a server is not waited for.')
     .usage(usages.map((usage) => `[options] ${usage}`).join('\n       drover retry '))
     .argument('[id...]', 'tasks; with --failed, --cause and the like, workflows')
     .option('--failed', 'all failed tasks of the workflows');

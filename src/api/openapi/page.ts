@@ -12,7 +12,7 @@ code, pre, input, .path { font: 13px/1.5 ui-monospace, monospace; }
 details { border: 1px solid var(--line); border-radius: 6px; margin: .4rem 0; }
 summary { cursor: pointer; padding: .4rem .7rem; display: flex; gap: .7rem; flex-wrap: wrap; align-items: baseline; }
 details > div { padding: .2rem .9rem .8rem; border-top: 1px solid var(--line); overflow-x: auto; }
-.verb { font-weight: 600; width: 3.2rem; }
+.verb { font-weight: 600; width: 4.2rem; }
 .get { color: #2a7de1; } .post { color: #1a9d55; } .patch, .put { color: #c77c11; } .delete { color: #d33; }
 table { border-collapse: collapse; width: 100%; }
 td { border-top: 1px solid var(--line); padding: .25rem .6rem .25rem 0; vertical-align: top; }
