@@ -3,15 +3,14 @@ import type { ControllerShell } from '../controller/shell.ts';
 import { typeable } from '../definition/shell/quoting.ts';
 import { type FailureCause, showCause } from '../model/failure-cause.ts';
 import { type AttemptId, printTask, printWorkflow, type TaskId, type WorkflowId } from '../model/ids.ts';
-import { failureLimits, outputTailBytesMax, queryLimits } from '../model/limits.ts';
+import { failureLimits, outputTailBytesMax } from '../model/limits.ts';
 import { taskFields } from '../protocol/filter/fields.ts';
 import { escapeValue, parseFilter } from '../protocol/filter/language.ts';
 import type { FailureGroup, FailureList } from '../protocol/statistics.ts';
 import { storedOutput } from './output.ts';
-import { breath } from './query/breath.ts';
 import { type FailureValues, failureValues, noFingerprint, unknownFailure } from './query/failure-values.ts';
 import { planTasks } from './query/task-plan.ts';
-import { walkTasks } from './query/task-walk.ts';
+import { walkAll } from './query/walk-all.ts';
 import { optional } from './render.ts';
 import { shortfallsOf } from './task-resources.ts';
 
@@ -52,7 +51,7 @@ export async function failuresOf(
   return { groups: views, ...(rest.length === 0 ? {} : { more: { groups: rest.length, tasks } }) };
 }
 
-/** In pieces, with others between them; a task whose failure nobody knows is of an unknown end, which there is none of. */
+/** A task whose failure nobody knows is of an unknown end, which there is none of. */
 async function gather(
   shell: ControllerShell,
   workflow: WorkflowId,
@@ -62,27 +61,16 @@ async function gather(
   const own = parseFilter(`workflow=${printWorkflow(workflow)}&state=failed`, taskFields, 0);
   const plan = planTasks(own, failures);
   const groups = new Map<string, Group>();
-  for (let after: number | undefined; ; await breath()) {
-    const reached = await shell.read((cluster) => {
-      const walk = {
-        after,
-        isDescending: false,
-        foundMax: Number.POSITIVE_INFINITY,
-        looksMax: queryLimits.tasksAtOnce,
-      };
-      const walked = walkTasks(plan, cluster, walk);
-      for (const task of walked.found) {
-        const { cause, fingerprint, host } = failures.of(cluster, task) ?? unknownFailure;
-        const group = groupOf(groups, cause, fingerprint, isByHost ? host : undefined);
-        group.count++;
-        if (group.examples.length < failureLimits.examplesMax) group.examples.push(task);
-        if (host !== undefined) group.hosts.set(host, (group.hosts.get(host) ?? 0) + 1);
-      }
-      return walked.reached;
-    });
-    if (reached === undefined) return groups;
-    after = reached;
-  }
+  await walkAll(shell, plan, (cluster, found) => {
+    for (const task of found) {
+      const { cause, fingerprint, host } = failures.of(cluster, task) ?? unknownFailure;
+      const group = groupOf(groups, cause, fingerprint, isByHost ? host : undefined);
+      group.count++;
+      if (group.examples.length < failureLimits.examplesMax) group.examples.push(task);
+      if (host !== undefined) group.hosts.set(host, (group.hosts.get(host) ?? 0) + 1);
+    }
+  });
+  return groups;
 }
 
 function groupOf(

@@ -13,7 +13,7 @@ import { breath } from '../query/breath.ts';
 import { planFor } from '../query/planning.ts';
 import { needsRows, type TaskPlan } from '../query/task-plan.ts';
 import { lastAttempts, passing } from '../query/task-selection.ts';
-import { walkTasks } from '../query/task-walk.ts';
+import { walkAll } from '../query/walk-all.ts';
 import { noStates, type StateCounts } from './render.ts';
 
 const codes = new Map<TaskState, number>(taskStates.map((state, code) => [state, code]));
@@ -127,28 +127,6 @@ async function look(
 }
 
 const isEndKind = (state: TaskState): state is EndKind => (endKinds as readonly TaskState[]).includes(state);
-
-async function walkAll(
-  shell: ControllerShell,
-  plan: TaskPlan,
-  take: (cluster: Cluster, found: readonly TaskId[]) => void,
-): Promise<void> {
-  for (let after: number | undefined; ; await breath()) {
-    const reached = await shell.read((cluster) => {
-      const walk = {
-        after,
-        isDescending: false,
-        foundMax: Number.POSITIVE_INFINITY,
-        looksMax: queryLimits.tasksAtOnce,
-      };
-      const walked = walkTasks(plan, cluster, walk);
-      take(cluster, walked.found);
-      return walked.reached;
-    });
-    if (reached === undefined) return;
-    after = reached;
-  }
-}
 
 /** Some of those that are offered, as many as it may have, at even distances. */
 class EvenChoice {
