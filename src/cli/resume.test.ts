@@ -20,7 +20,7 @@ it('repeats what failed in the newest workflow that is not done', async () => {
   bench.renew();
   expect(await bench.drover('resume', '--json')).toBe(0);
   expect(bench.lastJson()).toMatchObject({ id: 'w1', state: 'done', done: 2, failed: 0, run: 2, attempts: 1 });
-  expect(bench.opened.at(-1)).toEqual({ slots: 4 });
+  expect(bench.opened.at(-1)).toEqual({ slots: 4, goesOn: true });
 });
 
 it('says how much of it ran', async () => {

@@ -8,6 +8,8 @@ export interface SessionOptions {
   readonly slots?: number;
   /** Never hosts: without a live controller there is no session. */
   readonly joinsOnly?: boolean;
+  /** For what has run here before: where nothing has, no folder is made. */
+  readonly goesOn?: boolean;
   /** A submission will follow, so a host that is about to end waits for it; true by itself where there are slots. */
   readonly submits?: boolean;
   /** The command outlasts a controller that it has joined, and tells of its absence. */

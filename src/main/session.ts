@@ -175,7 +175,7 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
     const access = readAccessFile(accessPath(directory));
     const isElsewhere = access !== undefined && access.pid === undefined;
     if (options.joinsOnly || isElsewhere) return joinedSession(await mustJoin(directory, joining), submits);
-    if (options.slots === undefined && !existsSync(directory)) {
+    if ((options.slots === undefined || options.goesOn) && !existsSync(directory)) {
       throw new DroverError('workflow-unknown', `nothing has run here yet: there is no ${directory}`, {
         hint: "start something with 'drover run', or name a folder with --dir",
       });

@@ -239,8 +239,8 @@ describe('from another terminal', () => {
 });
 
 describe('where nothing has run', () => {
-  it('looking says so, and makes no folder', async () => {
-    const { code, stderr } = await here.run(['ls']);
+  it.each([['ls'], ['resume'], ['retry', 'w1', '--failed']])('%s says so, and makes no folder', async (...words) => {
+    const { code, stderr } = await here.run(words);
     expect(code).toBe(2);
     expect(stderr).toContain('nothing has run here yet');
     expect(existsSync(file('.drover'))).toBe(false);

@@ -226,7 +226,7 @@ describe('without a server', () => {
     ['server', 'stop'],
     ['workers'],
     ['wait', 'w1'],
-    ['retry', 'w1', '--failed'],
+    ['retry', '--where', 'state=failed'],
     ['submit', 'true', '--array', '1'],
     ['run', '--server', 'true', '--array', '1'],
   ])('%s %s exits 3 and says what to start', async (...args) => {

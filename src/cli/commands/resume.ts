@@ -26,7 +26,7 @@ export async function resume(context: Context, name: string | undefined, options
       hint: 'drover resume --cold --kill, or drover resume --hot',
     });
   }
-  return execute(context, options, inFolder(options.dir), async (session, reporter, signal) => {
+  return execute(context, options, { ...inFolder(options.dir), goesOn: true }, async (session, reporter, signal) => {
     const target = wanted === undefined ? await newestResumable(session) : await session.client.workflow(wanted);
     const ready = options.cold ? await atRest(session.client, target, options, reporter, signal) : target;
     return begin(session, ready, options.cold ? 'cold' : 'hot');

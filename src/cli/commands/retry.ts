@@ -39,7 +39,7 @@ function runHere(
   options: RetryOptions,
   ask: (client: Client) => Promise<number>,
 ): Promise<number> {
-  return execute(context, options, inFolder(options.dir), async ({ client }) => {
+  return execute(context, options, { ...inFolder(options.dir), goesOn: true }, async ({ client }) => {
     const { counts } = await client.workflow(workflow);
     await ask(client);
     return { view: await client.workflow(workflow), doneBefore: counts.done };
