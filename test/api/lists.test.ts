@@ -312,6 +312,7 @@ describe('a page is refused', () => {
     ['workflows?before=w3', 'bad-filter'],
     ['attempts?pid=3', 'bad-filter'],
     ['events?sort=id', 'bad-filter'],
+    ['events?type=task-chnaged', 'bad-filter'],
   ])('%s: %s', async (path, code) => {
     const { status, body } = await call('GET', path);
     expect([status, body.error.code]).toEqual([400, code]);

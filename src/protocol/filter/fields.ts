@@ -1,4 +1,5 @@
 /** The fields that each list can be filtered by: parser, documentation and refusals are made of these tables. */
+import { changeTypes } from '../../model/change-types.ts';
 import {
   attemptStates,
   cancelReasons,
@@ -105,7 +106,7 @@ export const workflowFields = [
 ] as const satisfies FieldTable;
 
 export const eventFields = [
-  field('type', 'text', 'what happened, as the event says', 'type=task-changed,attempt-ended'),
+  words('type', changeTypes, 'what happened', 'type=task-changed,attempt-ended'),
   field('workflow', 'workflow', 'the workflow that it is about', 'workflow=w3'),
   field('task', 'task', 'the task that it is about', 'task=w3.14'),
   field('attempt', 'attempt', 'the attempt that it is about', 'attempt=w3.14#2'),
