@@ -12,6 +12,8 @@ export interface SessionOptions {
   readonly goesOn?: boolean;
   /** A submission will follow, so a host that is about to end waits for it; true by itself where there are slots. */
   readonly submits?: boolean;
+  /** A host that is about to end lets it come to its own end first; of use only where the command will have one. */
+  readonly attends?: boolean;
   /** The command outlasts a controller that it has joined, and tells of its absence. */
   readonly patience?: { onAway(why: string): void; onBack(): void };
 }

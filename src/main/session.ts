@@ -31,7 +31,7 @@ const clientAccess = (url: string, token: string, certificate: string | undefine
 
 interface Joined extends Pick<Session, 'client' | 'url' | 'otherUrls' | 'certificate'> {}
 
-type JoinOptions = Required<Pick<SessionOptions, 'submits'>> & Pick<SessionOptions, 'patience'>;
+type JoinOptions = Required<Pick<SessionOptions, 'submits' | 'attends'>> & Pick<SessionOptions, 'patience'>;
 
 /** All the addresses at which the controller of a folder may be reached, as its access file has them now. */
 function addressesOf(directory: string): readonly Access[] {
@@ -41,16 +41,28 @@ function addressesOf(directory: string): readonly Access[] {
   return urlsOf(access).map((url) => clientAccess(url, token, access.certificate));
 }
 
-async function join(directory: string, { submits, patience }: JoinOptions): Promise<Joined | undefined> {
+async function join(directory: string, options: JoinOptions): Promise<Joined | undefined> {
+  const { patience } = options;
   const addresses = addressesOf(directory);
   const access = addresses.length > 1 ? await firstToAnswer(addresses) : addresses[0];
   if (access === undefined) return undefined;
   const client = new Client(access, patience === undefined ? undefined : patienceIn(directory, patience));
-  await (submits ? client.announce() : client.server());
+  await greet(client, options);
   const { url } = access;
   const certificate = readAccessFile(accessPath(directory))?.certificate;
   const otherUrls = addresses.map((address) => address.url).filter((other) => other !== url);
   return { client, url, otherUrls, ...(certificate === undefined ? {} : { certificate }) };
+}
+
+/** Who may only read can't keep anybody waiting, and reads all the same. */
+async function greet(client: Client, { submits, attends }: JoinOptions): Promise<void> {
+  if (submits) await client.announce();
+  else if (!attends || !(await client.announce().then(() => true, isForbidden))) await client.server();
+}
+
+function isForbidden(error: unknown): false {
+  if (error instanceof DroverError && error.code === 'role-not-allowed') return false;
+  throw error;
 }
 
 /** Asked all at once: an address that means nothing here would keep the others waiting. */
@@ -170,11 +182,12 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
     broughtToken();
     const directory = findDirectory(options.dir);
     const submits = options.submits ?? options.slots !== undefined;
-    const joining = options.patience === undefined ? { submits } : { submits, patience: options.patience };
+    const attends = options.attends ?? false;
+    const joining = { submits, attends, ...(options.patience === undefined ? {} : { patience: options.patience }) };
     // Who was given an access file has no controller of his own to start.
     const access = readAccessFile(accessPath(directory));
     const isElsewhere = access !== undefined && access.pid === undefined;
-    if (options.joinsOnly || isElsewhere) return joinedSession(await mustJoin(directory, joining), submits);
+    if (options.joinsOnly || isElsewhere) return joinedSession(await mustJoin(directory, joining), submits || attends);
     if ((options.slots === undefined || options.goesOn) && !existsSync(directory)) {
       throw new DroverError('workflow-unknown', `nothing has run here yet: there is no ${directory}`, {
         hint: "start something with 'drover run', or name a folder with --dir",
@@ -182,7 +195,7 @@ export function sessionOpener(version: string, onFatal: (error: unknown) => void
     }
     prepareDirectory(directory);
     const found = await joinOrHost({ directory, version, slots: options.slots, onFatal }, joining);
-    return 'client' in found ? joinedSession(found, submits) : hostedSession(found, options);
+    return 'client' in found ? joinedSession(found, submits || attends) : hostedSession(found, options);
   };
 }
 

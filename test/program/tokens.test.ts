@@ -43,10 +43,11 @@ describe('drover token', () => {
   });
 
   it('works without a server, and what it made holds when one comes and goes', async () => {
-    expect((await herd.run('run', 'true', ':::', 'a')).code).toBe(0);
+    expect((await herd.run('run', 'echo {}', ':::', 'a')).code).toBe(0);
     const token = await add('--role', 'read');
     const server = await herd.server();
     expect((await as(token, 'ls')).code).toBe(0);
+    expect(await as(token, 'logs', '-f', 'w1.1')).toMatchObject({ code: 0, stdout: 'a\n' });
     server.child.kill('SIGKILL');
     await server.ended;
     await herd.server();

@@ -31,9 +31,9 @@ export function logs(context: Context, names: readonly string[], options: LogOpt
     throw new DroverError('bad-input', '--grep looks at all of it: leave --tail out');
   }
   const pattern = grep === undefined ? undefined : patternOf(grep, ignoreCase);
-  // Who follows outlasts a restart of the server.
-  const patience = follow ? { patience: patienceOf(reporterFor(context.env, 'quiet')) } : {};
-  return withPatience(context, { ...inFolder(options.dir), ...patience }, (client) => {
+  // Who follows outlasts a restart of the server, and a run does not end before its last lines are read.
+  const following = follow ? { attends: true, patience: patienceOf(reporterFor(context.env, 'quiet')) } : {};
+  return withPatience(context, { ...inFolder(options.dir), ...following }, (client) => {
     if (grep !== undefined && !follow) return searchThem(context, client, selection, { ...options, grep });
     const [one] = selection.tasks;
     const isOne = selection.tasks.length === 1 && selection.filters.length === 0;
