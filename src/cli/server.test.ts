@@ -68,7 +68,7 @@ describe('wait', () => {
     expect(await bench.drover('wait', 'w1')).toBe(0);
     expect(bench.env.stdout.text).toBe('out of echo a\nout of echo b\n');
     expect(bench.env.stderr.text).toMatch(/^w1 done: 2 tasks in /m);
-    expect(bench.opened.at(-1)).toEqual({ joinsOnly: true });
+    expect(bench.opened.at(-1)).toEqual({ joinsOnly: true, attends: true });
     bench.renew();
     expect(await bench.drover('wait', '--json', 'w2')).toBe(1);
     expect(bench.lastJson()).toMatchObject({ id: 'w2', state: 'failed', total: 2, done: 1, failed: 1 });

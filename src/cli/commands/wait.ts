@@ -20,7 +20,8 @@ export async function wait(context: Context, names: readonly string[], options: 
   const voice = voiceOf(options);
   const again = `'drover wait ${ids.join(' ')}' waits again`;
   const reporter = reporterFor(env, voice);
-  const sessionOptions = { ...inFolder(options.dir), joinsOnly: true, patience: patienceOf(reporter) };
+  const patience = patienceOf(reporter);
+  const sessionOptions = { ...inFolder(options.dir), joinsOnly: true, attends: true, patience };
   return withSession(context, sessionOptions, async ({ client }, interrupts) => {
     try {
       const views = await interrupts.unlessInterrupted(waitForAll({ env, voice, client, reporter, options }, ids));

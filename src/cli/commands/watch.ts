@@ -24,7 +24,10 @@ export function watchEvents(context: Context, id: string | undefined, options: W
   const scope = task === undefined ? workflow && `workflow=${workflow}` : `task=${task}`;
   const where = [scope, options.where].filter((part) => part !== undefined).join('&');
   const patience = patienceOf(reporterFor(env, 'quiet'));
-  return withSession(context, { ...inFolder(options.dir), joinsOnly: true, patience }, ({ client }, interrupts) =>
+  // Until its end a workflow is watched; a run that hosts would wait for one who watches for ever.
+  const attends = workflow !== undefined && task === undefined;
+  const sessionOptions = { ...inFolder(options.dir), joinsOnly: true, attends, patience };
+  return withSession(context, sessionOptions, ({ client }, interrupts) =>
     interrupts.unlessInterrupted(
       (async () => {
         // A name for `now`, so that nothing is missed before the stream begins.
