@@ -3,6 +3,7 @@ import { eventually } from '../../test/controller/eventually.ts';
 import { type InProcessController, startController } from '../../test/controller/in-process.ts';
 import { plainSpec } from '../../test/controller/spec.ts';
 import type { TaskSpec } from '../protocol/spec.ts';
+import type { WorkflowView } from '../protocol/views.ts';
 import { Client } from '../sdk/client.ts';
 import { StallWatch, stallMs } from './stall.ts';
 
@@ -21,21 +22,29 @@ const held: TaskSpec = { command: 'x', held: true };
 const submit = async (...tasks: TaskSpec[]): Promise<string> =>
   (await client.submitWhole(plainSpec, { tasks, edges: [] })).id;
 
+/** Who waits for a workflow, with a clock of his own. */
+class Waiting {
+  readonly notes: string[] = [];
+  private now = 0;
+  private readonly stall = new StallWatch(
+    client,
+    (text) => this.notes.push(text),
+    () => this.now,
+  );
+
+  async look(view: WorkflowView, ms: number): Promise<void> {
+    this.now += ms;
+    this.stall.look(view);
+    await this.stall.settled;
+  }
+}
+
 it('who waits hears once that nothing moves, and again when it is for something else', async () => {
   const id = await submit(held);
   await eventually(async () => expect((await client.workflow(id)).state).toBe('running'));
-  const notes: string[] = [];
-  let now = 0;
-  const stall = new StallWatch(
-    client,
-    (text) => notes.push(text),
-    () => now,
-  );
-  const look = async (ms: number) => {
-    now += ms;
-    stall.look(await client.workflow(id));
-    await stall.settled;
-  };
+  const waiting = new Waiting();
+  const { notes } = waiting;
+  const look = async (ms: number) => waiting.look(await client.workflow(id), ms);
   await look(0);
   await look(stallMs - 1);
   expect(notes).toEqual([]);
@@ -56,20 +65,10 @@ it('who waits hears once that nothing moves, and again when it is for something 
 it('nothing is said while something runs, or when all has ended', async () => {
   const id = await submit({ command: 'a' });
   await eventually(async () => expect((await client.workflow(id)).state).toBe('done'));
-  const notes: string[] = [];
-  let now = 0;
-  const stall = new StallWatch(
-    client,
-    (text) => notes.push(text),
-    () => now,
-  );
+  const waiting = new Waiting();
   const view = await client.workflow(id);
   for (const next of [view, { ...view, state: 'running' as const, counts: { ...view.counts, running: 1 } }]) {
-    for (let looks = 0; looks < 3; looks++) {
-      now += stallMs;
-      stall.look(next);
-      await stall.settled;
-    }
+    for (let looks = 0; looks < 3; looks++) await waiting.look(next, stallMs);
   }
-  expect(notes).toEqual([]);
+  expect(waiting.notes).toEqual([]);
 });
