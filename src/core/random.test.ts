@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { beginning, joinLargest, mayExceed, narrowLimits, run, turns } from '../../test/core/operations.ts';
+import { beginning, joinLargest, mayExceed, narrowLimits, play, run, turns } from '../../test/core/operations.ts';
 import { assert } from '../model/errors.ts';
 import { isEndedTask } from '../model/states.ts';
 import type { Cluster } from './cluster.ts';
@@ -75,19 +75,16 @@ describe('a cluster under random operations', () => {
   it('keeps its invariants after each of them, and in the end every task ends', () => {
     fc.assert(
       fc.property(turns, (played) => {
-        let now = 1_000;
-        const { cluster } = beginning(now);
-        for (const { operations, later } of played) {
-          now += later;
-          const turn = new Turn(cluster, now);
-          for (const operation of operations) {
+        const { cluster, now: begin } = beginning(1_000);
+        const now = play(cluster, begin, played, {
+          each(turn, operation) {
             const before = usesOver(cluster);
             run(turn, operation);
             if (!mayExceed.includes(operation.name)) checkNotOver(cluster, before);
             checkInvariants(cluster);
-          }
-          cluster.takeDirty();
-        }
+          },
+          after: () => void cluster.takeDirty(),
+        });
         finishAll(cluster, now);
         for (const [id, workflow] of cluster.workflows) {
           if (workflow.state === 'halted') continue;

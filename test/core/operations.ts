@@ -300,6 +300,23 @@ export function run(turn: Turn, { name, ...picks }: Operation): void {
   }
 }
 
+/** Turn by turn, each later than the one before. Returns when the last one was. */
+export function play(
+  cluster: Cluster,
+  begin: number,
+  played: readonly Played[],
+  { each, after }: { each(turn: Turn, operation: Operation): void; after(now: number): void },
+): number {
+  let now = begin;
+  for (const { operations: chosen, later } of played) {
+    now += later;
+    const turn = new Turn(cluster, now);
+    for (const one of chosen) each(turn, one);
+    after(now);
+  }
+  return now;
+}
+
 /** Workers that have room for whatever is asked for. */
 export function joinLargest(turn: Turn): void {
   for (const at of largest.keys()) run(turn, { name: 'join', a: 99, b: 0, c: 2 * at + 1 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginning, run, turns } from '../../../test/core/operations.ts';
+import { beginning, play, run, turns } from '../../../test/core/operations.ts';
 import { assert } from '../../model/errors.ts';
 import { isEndedTask } from '../../model/states.ts';
 import type { Cluster } from '../cluster.ts';
@@ -38,14 +38,13 @@ describe('a cluster under random operations', () => {
   it('has a reason for every task at any time, and when all is done that can be, one that somebody else has to take away', () => {
     fc.assert(
       fc.property(turns, (played) => {
-        let now = 1_000;
-        const { cluster } = beginning(now);
-        for (const { operations, later } of played) {
-          now += later;
-          const turn = new Turn(cluster, now);
-          for (const operation of operations) run(turn, operation);
-          for (const { reasons, task } of whys(cluster, now)) assert(reasons.length > 0, `there is one for ${task}`);
-        }
+        const { cluster, now: begin } = beginning(1_000);
+        const now = play(cluster, begin, played, {
+          each: run,
+          after(at) {
+            for (const { reasons, task } of whys(cluster, at)) assert(reasons.length > 0, `there is one for ${task}`);
+          },
+        });
         calm(cluster, now);
         cluster.takeDirty();
         for (const { task, state, reasons, root } of whys(cluster, now)) {
