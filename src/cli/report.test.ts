@@ -141,7 +141,7 @@ describe('what is told', () => {
   });
 
   it('has how tasks run, and of variables only how many there are', async () => {
-    const env = { API_TOKEN: 'hush-hush', HOME: '/home/me' };
+    const env = { API_TOKEN: 'hush-hush', HOME: '/me' };
     const commandLine = 'drover run x';
     const id = await submitted([{ command: 'a' }], { env, args: { ref: 'hg38' }, maxAttempts: 4, commandLine });
     await state(id, 'done');

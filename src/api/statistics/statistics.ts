@@ -136,7 +136,7 @@ function groupsOf(all: readonly WorkflowCells[], grouping: Grouping, cluster: Cl
 const endedOf = ({ outcomes }: Pick<StatisticsGroup, 'outcomes'>): number =>
   Object.values(outcomes).reduce((sum, count) => sum + count, 0);
 
-export function renderGroups(groups: ReadonlyMap<string, Cell>): StatisticsGroup[] {
+function renderGroups(groups: ReadonlyMap<string, Cell>): StatisticsGroup[] {
   return [...groups]
     .map(([name, cell]) => ({ name, ...renderCell(cell) }))
     .sort((a, b) => endedOf(b) - endedOf(a) || (a.name < b.name ? -1 : 1))

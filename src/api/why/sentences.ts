@@ -40,7 +40,7 @@ const obstacleWords: Readonly<Record<Obstacle, string>> = {
   http: 'one that takes tasks itself',
 };
 
-export function obstacleText({ obstacle, why }: Omit<Unavailable, 'worker'>): string {
+function obstacleText({ obstacle, why }: Omit<Unavailable, 'worker'>): string {
   const isSaid = why === undefined || obstacle === 'new' || obstacle === 'away';
   return isSaid ? obstacleWords[obstacle] : `${obstacleWords[obstacle]}: ${why}`;
 }

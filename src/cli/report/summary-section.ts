@@ -20,7 +20,7 @@ const looks: Readonly<Record<WorkflowState, 'good' | 'bad' | 'live' | 'off'>> = 
 };
 
 /** In UTC, since the page may be read anywhere: `2026-11-15 23:58:48 UTC`. */
-export const showUtc = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+const showUtc = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 
 export function summarySection(report: Report): Markup {
   const { workflow } = report;

@@ -8,9 +8,6 @@ import { type Buckets, Cell, type Ended } from './cell.ts';
 import { Rates } from './rates.ts';
 import { other, otherOf, type TagSet } from './tag-sets.ts';
 
-/** What its members are, for whoever looks at them by one dimension. */
-export type Dimension = 'template' | 'worker' | 'tag';
-
 /** How many cells there may still be, of all workflows together. */
 export interface Allowance {
   left: number;
