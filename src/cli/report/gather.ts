@@ -45,7 +45,7 @@ export async function gatherReport(source: ReportSource, id: string, { now, vers
   const workflow = await source.workflow(id);
   const tally = await tallied(source, id, now);
   const presence = await presenceOf(source, tally, now);
-  const timeline = timelineOf(tally, presence, workflow.counts.pending);
+  const timeline = timelineOf(tally, presence, workflow.counts);
   const { isPartial, groups = [], eta, rates: _, states, ...sum } = await statisticsOf(source, id);
   const { version: controller, apiVersion, versions, machine } = await source.server();
   const path = await pathOf(source, workflow, tally);

@@ -65,6 +65,8 @@ export class AttemptTally {
   readonly #slowest = new Leaders<Started>(reportLimits.slowestMax, ({ startMs, endMs }) => endMs - startMs);
   readonly #retried = new Map<string, number>();
   total = 0;
+  /** Tasks that were ever started. */
+  startedTasks = 0;
   retries = 0;
   busyMs = 0;
   cpuMs = 0;
@@ -113,7 +115,10 @@ export class AttemptTally {
     this.#addWorker(started);
     buckets.addSpan(rows.running, startMs, endMs);
     buckets.addSpan(rows.busy(this.#laneOf(worker), tone), startMs, endMs);
-    if (isFirst) buckets.addPoint(rows.firsts, startMs);
+    if (isFirst) {
+      this.startedTasks += 1;
+      buckets.addPoint(rows.firsts, startMs);
+    }
     if (tone !== 'running') buckets.addPoint(rows.ended(tone), endMs);
   }
 

@@ -8,14 +8,19 @@ import {
   type ReportSeries,
   type ReportTimeline,
 } from '../../protocol/report.ts';
+import type { Counts } from '../../protocol/views.ts';
 import { byWorker, layOutLanes } from './lanes.ts';
 import { type AttemptTally, otherLane, rows, type Started } from './tally.ts';
 import type { TimeBuckets } from './time-buckets.ts';
 import type { Presence } from './workers.ts';
 
-/** `pending`: tasks that still wait for their first start. Absent where nothing was started. */
-export function timelineOf(tally: AttemptTally, presence: Presence, pending: number): ReportTimeline | undefined {
-  const { buckets, all } = tally;
+/** Absent where nothing was started. */
+export function timelineOf(
+  tally: AttemptTally,
+  presence: Presence,
+  { total, pending }: Pick<Counts, 'total' | 'pending'>,
+): ReportTimeline | undefined {
+  const { buckets, all, startedTasks } = tally;
   if (buckets === undefined) return undefined;
   const { originMs } = buckets;
   // What took no time that can be measured is drawn all the same.
@@ -29,7 +34,8 @@ export function timelineOf(tally: AttemptTally, presence: Presence, pending: num
     spanMs,
     ...(cuts.length === 0 ? {} : { cuts }),
     ...drawn,
-    series: seriesOf(buckets, pending),
+    // What waits to be tried again was started before, and is not yet to start.
+    series: seriesOf(buckets, Math.min(pending, Math.max(0, total - startedTasks))),
   };
 }
 
@@ -74,7 +80,7 @@ function busyOf(lane: string, buckets: TimeBuckets): Partial<Record<BarTone, num
   return busy;
 }
 
-function seriesOf(buckets: TimeBuckets, pending: number): ReportSeries {
+function seriesOf(buckets: TimeBuckets, unstarted: number): ReportSeries {
   const sum = (...tones: BarTone[]): number[] =>
     tones
       .map((tone) => buckets.sums(rows.ended(tone)))
@@ -83,7 +89,7 @@ function seriesOf(buckets: TimeBuckets, pending: number): ReportSeries {
     bucketMs: buckets.widthMs,
     running: buckets.means(rows.running).map(rounded),
     slots: buckets.means(rows.slots).map(rounded),
-    waiting: waitingOf(buckets.sums(rows.firsts), pending),
+    waiting: waitingOf(buckets.sums(rows.firsts), unstarted),
     succeeded: sum('succeeded'),
     failed: sum('failed', 'lost'),
     cancelled: sum('cancelled'),
@@ -91,8 +97,8 @@ function seriesOf(buckets: TimeBuckets, pending: number): ReportSeries {
 }
 
 /** Those that start later, and those that have not started yet. */
-function waitingOf(firsts: readonly number[], pending: number): number[] {
-  let left = pending;
+function waitingOf(firsts: readonly number[], unstarted: number): number[] {
+  let left = unstarted;
   return firsts
     .toReversed()
     .map((started) => {
