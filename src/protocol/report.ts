@@ -161,7 +161,10 @@ export const Report = Type.Object({
     /** How they ended, for people, the most frequent first. */
     ends: Type.Array(Type.Object({ end: Type.String(), tone: oneOf(barTones), count })),
     busyMs: amount,
+    /** Of those of which it is known: not of those that run still. */
     cpuMs: amount,
+    /** The part of `busyMs` in which it was used. */
+    cpuKnownMs: amount,
     peakBytes: Type.Optional(amount),
     /** Of the time of all slots. */
     share: Type.Optional(amount),

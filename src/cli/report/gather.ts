@@ -105,9 +105,9 @@ function limited(groups: readonly StatisticsGroup[]): Pick<Report, 'templates' |
 }
 
 function attemptsOf(tally: AttemptTally, presence: Presence): Report['attempts'] {
-  const { total, retries, ends, busyMs, cpuMs, peakBytes } = tally;
+  const { total, retries, ends, busyMs, cpuMs, cpuKnownMs, peakBytes } = tally;
   return {
-    ...{ total, retries, busyMs, cpuMs, ends: [...ends] },
+    ...{ total, retries, busyMs, cpuMs, cpuKnownMs, ends: [...ends] },
     ...(peakBytes === 0 ? {} : { peakBytes }),
     ...(presence.slotMs === 0 ? {} : { share: rounded(busyMs / presence.slotMs) }),
   };

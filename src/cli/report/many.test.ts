@@ -149,6 +149,21 @@ describe('a report', () => {
     ]);
   });
 
+  it('of what still runs has the CPU time of what has ended, and says of how much running that is', async () => {
+    const running = ({ wallMs: _w, cpuMs: _c, endedAt: _e, outcome: _o, ...rest }: AttemptView): AttemptView => rest;
+    const { report, page } = await made({
+      ...{ attempts: 2, workers: 1, slots: 2 },
+      attemptOf: (at) => (at === 0 ? attempt(0, 1, 0, 3_000) : running(attempt(1, 1, 0, 0))),
+    });
+    expect(report.attempts).toMatchObject({ busyMs: 3_000 + 1e9, cpuMs: 3_000, cpuKnownMs: 3_000 });
+    expect(page).toContain('CPU time, known of 3.0 s of running');
+    const none = await made({
+      ...{ attempts: 1, workers: 1, slots: 2 },
+      attemptOf: () => running(attempt(0, 1, 0, 0)),
+    });
+    expect(none.page).not.toContain('CPU time,');
+  });
+
   it.each([
     ['no time at all', 0, 0],
     ['ten years', 10 * 365 * 86_400_000, 86_400_000],

@@ -61,13 +61,13 @@ const tile = (value: string, about: string): Markup =>
 
 function tilesOf(report: Report): (Markup | undefined)[] {
   const { workflow, attempts, statistics } = report;
-  const { share, busyMs, cpuMs, peakBytes, total } = attempts;
+  const { share, cpuMs, cpuKnownMs, peakBytes, total } = attempts;
   return [
     tasksTile(report),
     tile(showDuration(workflow.durationMs), tookText(report)),
     tile(showCount(total), attemptsText(report)),
     share === undefined ? undefined : tile(`${Math.round(share * 100)} %`, 'of the slots were busy'),
-    total === 0 ? undefined : tile(showDuration(cpuMs), `CPU time, in ${showDuration(busyMs)} of running`),
+    cpuKnownMs === 0 ? undefined : tile(showDuration(cpuMs), cpuText(report)),
     peakBytes === undefined
       ? undefined
       : tile(showBytes(peakBytes), `most memory; median ${showBytes(statistics.peakBytes?.p50 ?? peakBytes)}`),
@@ -84,6 +84,11 @@ function attemptsText({ attempts: { total, retries } }: Report): string {
   if (total === 0) return 'attempts: nothing was started';
   if (retries === 0) return total === 1 ? 'attempt' : 'attempts, no retries';
   return `attempts, ${showCount(retries)} of them ${retries === 1 ? 'a retry' : 'retries'}`;
+}
+
+/** It becomes known at the end of each attempt. */
+function cpuText({ attempts: { busyMs, cpuKnownMs } }: Report): string {
+  return `CPU time, ${cpuKnownMs < busyMs ? 'known of' : 'in'} ${showDuration(cpuKnownMs)} of running`;
 }
 
 const shares = [

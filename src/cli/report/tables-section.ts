@@ -141,5 +141,5 @@ function workerRow({ id, host, state, slots, attempts, failed, busyMs, cpuMs, sh
     percent === undefined
       ? undefined
       : html`${percent} %<span class="meter"><i style="width:${Math.min(100, percent)}%"></i></span>`;
-  return html`<tr><td class="t">${id}</td><td><bdi>${shown(host)}</bdi></td><td class="t">${state}</td><td class="n">${showCount(slots)}</td><td class="n">${showCount(attempts)}</td><td class="n">${failed === 0 ? '' : showCount(failed)}</td><td class="n">${showDuration(busyMs)}</td><td class="n">${showDuration(cpuMs)}</td><td class="t">${meter}</td></tr>`;
+  return html`<tr><td class="t">${id}</td><td><bdi>${shown(host)}</bdi></td><td class="t">${state}</td><td class="n">${showCount(slots)}</td><td class="n">${showCount(attempts)}</td><td class="n">${failed === 0 ? '' : showCount(failed)}</td><td class="n">${showDuration(busyMs)}</td><td class="n">${cpuMs === 0 ? '' : showDuration(cpuMs)}</td><td class="t">${meter}</td></tr>`;
 }

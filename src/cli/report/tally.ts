@@ -70,6 +70,8 @@ export class AttemptTally {
   retries = 0;
   busyMs = 0;
   cpuMs = 0;
+  /** How long those ran whose processor time is known: not those that run still, nor those that were lost. */
+  cpuKnownMs = 0;
   peakBytes = 0;
 
   /** What is cut out of the time is known from a walk before. */
@@ -105,9 +107,12 @@ export class AttemptTally {
   }
 
   #addStarted(started: Started, buckets: TimeBuckets, isFirst: boolean): void {
-    const { worker, startMs, endMs, tone, cpuMs = 0, peakBytes = 0 } = started;
+    const { worker, startMs, endMs, tone, cpuMs, peakBytes = 0 } = started;
     this.busyMs += endMs - startMs;
-    this.cpuMs += cpuMs;
+    if (cpuMs !== undefined) {
+      this.cpuMs += cpuMs;
+      this.cpuKnownMs += endMs - startMs;
+    }
     this.peakBytes = Math.max(this.peakBytes, peakBytes);
     this.#slowest.add(started);
     this.#all?.push(started);
