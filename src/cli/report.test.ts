@@ -181,11 +181,16 @@ describe('what is told', () => {
     const [claim] = await worker.claim({ waitMs: 5_000 });
     if (claim === undefined) throw new Error('it was given nothing');
     for (const value of [1_000, 3_000, 2_000]) await worker.reportUsage(claim, 'memory_usage', { value });
+    for (const value of [0.25, 0.5]) await worker.reportUsage(claim, 'gpu_usage', { value });
     await worker.end(claim, { exit_status: 0 });
     await state(id, 'done');
     const [slow] = (await told(id)).slowest;
     expect(slow?.memory?.map(({ value }) => value)).toEqual([1_000, 3_000, 2_000]);
     expect(slow?.cpus).toBeUndefined();
-    expect((await said('report', id, '-o', '-'))[1]).toMatch(/<svg class="spark"[^>]*aria-label="at most 2.9 KiB">/);
+    expect(slow?.gpus?.map(({ value }) => value)).toEqual([0.25, 0.5]);
+    const [, page] = await said('report', id, '-o', '-');
+    expect(page).toMatch(/<svg class="spark"[^>]*aria-label="at most 2.9 KiB">/);
+    expect(page).toContain('<th class="">GPUs</th>');
+    expect(page).not.toContain('<th class="">processors</th>');
   });
 });

@@ -91,7 +91,9 @@ export const ReportTask = Type.Object({
 });
 export type ReportTask = Static<typeof ReportTask>;
 
+/** Stands for the time since the one before it, the first for that since the start: `ms` counts from there. */
 const Sample = Type.Object({ ms: amount, value: amount });
+const Samples = Type.Array(Sample, { maxItems: reportLimits.samplesMax });
 /** An attempt that took long. */
 export const ReportSlow = Type.Object({
   attempt: Type.String(),
@@ -102,9 +104,10 @@ export const ReportSlow = Type.Object({
   peakBytes: Type.Optional(amount),
   end: Type.Optional(Type.String()),
   tone: oneOf(barTones),
-  /** What it used over time, where that was recorded. */
-  memory: Type.Optional(Type.Array(Sample, { maxItems: reportLimits.samplesMax })),
-  cpus: Type.Optional(Type.Array(Sample, { maxItems: reportLimits.samplesMax })),
+  /** What it used over time, where that was recorded: bytes at most, processors and GPUs on average. */
+  memory: Type.Optional(Samples),
+  cpus: Type.Optional(Samples),
+  gpus: Type.Optional(Samples),
 });
 export type ReportSlow = Static<typeof ReportSlow>;
 

@@ -153,14 +153,15 @@ async function slowestOf(source: ReportSource, { slowest }: AttemptTally): Promi
 async function slowOf(source: ReportSource, started: Started): Promise<ReportSlow> {
   const { attempt, host, startMs, endMs, tone, end, cpuMs, peakBytes } = started;
   const number = Number(attempt.split('#')[1]);
-  const { memory_usage, cpu_utilization } = await source.executionInfo(taskOf(attempt), number);
+  const { memory_usage, cpu_utilization, gpu_usage } = await source.executionInfo(taskOf(attempt), number);
   return {
     ...{ attempt, host, startedAt: new Date(startMs).toISOString(), ms: endMs - startMs, tone },
     ...(end === undefined ? {} : { end }),
     ...(cpuMs === undefined ? {} : { cpuMs }),
     ...(peakBytes === undefined ? {} : { peakBytes }),
-    ...(memory_usage.length < 2 ? {} : { memory: thinned(memory_usage, startMs) }),
-    ...(cpu_utilization.length < 2 ? {} : { cpus: thinned(cpu_utilization, startMs) }),
+    ...(memory_usage.length < 2 ? {} : { memory: thinned(memory_usage, startMs, 'most') }),
+    ...(cpu_utilization.length < 2 ? {} : { cpus: thinned(cpu_utilization, startMs, 'mean') }),
+    ...(gpu_usage.length < 2 ? {} : { gpus: thinned(gpu_usage, startMs, 'mean') }),
   };
 }
 

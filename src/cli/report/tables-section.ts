@@ -42,12 +42,12 @@ export function pathSection({ path, tasks }: Report): Markup | undefined {
 ${steps.length > stepsShown ? folded : whole}`;
 }
 
-export function slowestSection({ slowest, tasks }: Report): Markup | undefined {
+export function slowestSection({ slowest, tasks }: Pick<Report, 'slowest' | 'tasks'>): Markup | undefined {
   if (slowest.length === 0) return undefined;
-  const hasUsage = slowest.some(({ memory, cpus }) => memory !== undefined || cpus !== undefined);
+  const plots = usagePlots.filter(({ of }) => slowest.some((slow) => of(slow) !== undefined));
   const rows = slowest.map(
     (slow) =>
-      html`<tr><td class="t">${slow.attempt.replace(/#1$/, '')}</td>${taskCell(brief(tasks[taskOf(slow.attempt)]))}<td class="t"><bdi>${shown(slow.host)}</bdi></td><td class="n">${showDuration(slow.ms)}</td><td class="n">${slow.cpuMs === undefined ? '' : showDuration(slow.cpuMs)}</td><td class="n">${slow.peakBytes === undefined ? '' : showBytes(slow.peakBytes)}</td>${hasUsage ? usageCells(slow) : undefined}<td class="t">${endCell(slow)}</td></tr>`,
+      html`<tr><td class="t">${slow.attempt.replace(/#1$/, '')}</td>${taskCell(brief(tasks[taskOf(slow.attempt)]))}<td class="t"><bdi>${shown(slow.host)}</bdi></td><td class="n">${showDuration(slow.ms)}</td><td class="n">${slow.cpuMs === undefined ? '' : showDuration(slow.cpuMs)}</td><td class="n">${slow.peakBytes === undefined ? '' : showBytes(slow.peakBytes)}</td>${plots.map((one) => plotCell(slow, one))}<td class="t">${endCell(slow)}</td></tr>`,
   );
   return html`<h2>Slowest attempts</h2>
 ${table(
@@ -58,12 +58,7 @@ ${table(
     ['ran', 'n'],
     ['CPU', 'n'],
     ['memory', 'n'],
-    ...(hasUsage
-      ? ([
-          ['memory over time', ''],
-          ['processors', ''],
-        ] as const)
-      : []),
+    ...plots.map(({ title }) => [title, ''] as const),
     ['end', ''],
   ],
   rows,
@@ -73,23 +68,42 @@ ${table(
 const endCell = ({ tone, end }: ReportSlow): Markup =>
   html`<span class="legend"><span><i class="${tone}"></i>${end ?? tone}</span></span>`;
 
-const usageCells = ({ memory, cpus, ms }: ReportSlow): Markup =>
-  html`<td>${spark(memory, ms, showBytes)}</td><td>${spark(cpus, ms, (value) => String(Math.round(value * 100) / 100))}</td>`;
+type Samples = ReportSlow['memory'];
+
+interface UsagePlot {
+  readonly title: string;
+  readonly of: (slow: ReportSlow) => Samples;
+  readonly show: (value: number) => string;
+  /** At least so much is as high as the plot: what does next to nothing looks like it. */
+  readonly least: number;
+}
+
+const showShare = (value: number): string => String(Math.round(value * 100) / 100);
+
+const usagePlots: readonly UsagePlot[] = [
+  { title: 'memory over time', of: ({ memory }) => memory, show: showBytes, least: 1 },
+  { title: 'processors', of: ({ cpus }) => cpus, show: showShare, least: 1 },
+  { title: 'GPUs', of: ({ gpus }) => gpus, show: showShare, least: 1 },
+];
+
+const plotCell = (slow: ReportSlow, { of, show, least }: UsagePlot): Markup =>
+  html`<td>${spark(of(slow), slow.ms, show, least)}</td>`;
 
 const sparkWidth = 90;
 const sparkHeight = 20;
 
-function spark(samples: ReportSlow['memory'], ms: number, show: (value: number) => string): Markup | undefined {
+/** Steps: a sample stands for the time since the one before it. */
+function spark(samples: Samples, ms: number, show: UsagePlot['show'], least: number): Markup | undefined {
   if (samples === undefined) return undefined;
-  const most = Math.max(...samples.map(({ value }) => value), 1e-9);
+  const most = Math.max(...samples.map(({ value }) => value));
   const span = Math.max(ms, 1, ...samples.map((sample) => sample.ms));
-  const points = samples.map((sample) => {
-    const x = Math.round((sparkWidth * sample.ms * 10) / span) / 10;
-    return `${x} ${Math.round((sparkHeight - 1) * (1 - sample.value / most) * 10) / 10 + 1}`;
+  const tenth = (value: number): number => Math.round(value * 10) / 10;
+  const steps = samples.map((sample) => {
+    const y = tenth(1 + (sparkHeight - 1) * (1 - sample.value / Math.max(most, least)));
+    return `V${y}H${tenth((sparkWidth * sample.ms) / span)}`;
   });
-  const last = points.at(-1)?.split(' ')[0];
-  const first = points[0]?.split(' ')[0];
-  return html`<svg class="spark" viewBox="0 0 ${sparkWidth} ${sparkHeight}" preserveAspectRatio="none" role="img" aria-label="at most ${show(most)}"><path d="M${first} ${sparkHeight}L${points.join('L')}L${last} ${sparkHeight}"/></svg>`;
+  const label = `at most ${show(most)}`;
+  return html`<svg class="spark" viewBox="0 0 ${sparkWidth} ${sparkHeight}" preserveAspectRatio="none" role="img" aria-label="${label}"><title>${label}</title><path d="M0 ${sparkHeight}${steps.join('')}V${sparkHeight}"/></svg>`;
 }
 
 export function retriesSection({ attempts, retried, tasks }: Report): Markup | undefined {
