@@ -4,18 +4,21 @@ import type { Report } from '../../protocol/report.ts';
 import type { Distribution, RequestedAndUsed, StatisticsGroup } from '../../protocol/statistics.ts';
 import { html, type Markup, shown } from './html.ts';
 
-export function timesSection({ statistics }: Report): Markup | undefined {
+export function timesSection({ statistics }: Pick<Report, 'statistics'>): Markup | undefined {
   const { waitingMs, runningMs, peakBytes } = statistics;
   const panels = [
     panel('Running', 'from start to end', runningMs, showDuration),
     panel('Waiting', `from queued to start${knownOf(waitingMs, runningMs)}`, waitingMs, showDuration),
-    panel('Memory', 'the most that an attempt had', peakBytes, showBytes),
+    panel('Memory', `the peak of each attempt${knownOf(peakBytes, runningMs)}`, peakBytes, showBytes),
   ].filter((one) => one !== undefined);
   if (panels.length === 0) return undefined;
   return html`<h2>Times and memory <small>of attempts that ran to their end</small></h2><div class="panels">${panels}</div>`;
 }
 
-/** How long a task waited that had to wait for others is not known after a restart. */
+/**
+ * How long a task waited that had to wait for others is not known after a restart, nor the memory of an attempt that was over before
+ * anybody looked.
+ */
 const knownOf = (values: Distribution | undefined, all: Distribution | undefined): string =>
   values === undefined || all === undefined || values.count >= all.count ? '' : `, known of ${showCount(values.count)}`;
 
