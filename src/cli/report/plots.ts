@@ -79,10 +79,18 @@ export function stackedBars(
       above.set(at, from + value);
       const top = pixels(from + value, frame);
       const bottom = from === 0 ? height : pixels(from, frame);
-      const ms = Math.min(bucketMs, spanMs - at * bucketMs);
-      return [bar(at * bucketMs, ms, spanMs, top, Math.round((bottom - top) * 10) / 10, `bin ${name}`)];
+      const [fromMs, ms] = seenSpan(at * bucketMs, bucketMs, spanMs);
+      return [bar(fromMs, ms, spanMs, top, Math.round((bottom - top) * 10) / 10, `bin ${name}`)];
     }),
   );
+}
+
+/** Of a whole bucket: what is left of the last one may be too narrow to be seen, and the last end of all is in it. */
+const narrowest = 1 / 3;
+
+function seenSpan(startMs: number, bucketMs: number, spanMs: number): [startMs: number, ms: number] {
+  const ms = Math.min(spanMs, bucketMs, Math.max(spanMs - startMs, narrowest * bucketMs));
+  return [Math.min(startMs, spanMs - ms), ms];
 }
 
 export function bar(startMs: number, ms: number, spanMs: number, y: number, height: number, name: string): Markup {
