@@ -45,7 +45,7 @@ async function showTask(env: CliEnv, client: Client, task: string, { json }: Sho
   const usage = last?.startedAt === undefined ? undefined : await client.usage(task, last.number);
   if (json) return printJson(env, { ...detail, ...(usage === undefined ? {} : { usage }) });
   const { rows } = detail.resources === undefined ? { rows: [] } : await client.taskResources(task);
-  const plots = usage === undefined ? '' : renderUsage(usage, env.stdout.isTerminal && isUnicode(env));
+  const plots = usage === undefined ? '' : renderUsage(usage, env.stdout.isTerminal && isUnicode(env), last?.peakBytes);
   await env.stdout.write(renderTask(detail, rows, plots));
 }
 

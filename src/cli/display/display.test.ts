@@ -345,6 +345,11 @@ describe('what an attempt used', () => {
     );
   });
 
+  it('has the peak that was between two looks', () => {
+    expect(renderUsage(usage, true, 512 * 1024 ** 2)).toContain('at most 512.0 MiB\n');
+    expect(renderUsage(usage, true, 1)).toContain('at most 400.0 MiB\n');
+  });
+
   it('is nothing where nothing was measured', () => {
     expect(renderUsage({ attempt: 1, startedAt: 5, memory: [], cpu: [], gpu: [] }, true)).toBe('');
   });

@@ -7,8 +7,8 @@ const columnsMax = 40;
 /** No look is closer to the next one. */
 const columnMsMin = 1_000;
 
-/** Nothing for an attempt of which nothing was measured. */
-export function renderUsage(usage: UsageOverTime, isUnicode: boolean): string {
+/** Nothing for an attempt of which nothing was measured. `peakBytes`: as told at its end, which may have been between two looks. */
+export function renderUsage(usage: UsageOverTime, isUnicode: boolean, peakBytes = 0): string {
   const { attempt, memory, cpu, gpu } = usage;
   const to = Math.max(0, ...[memory, cpu, gpu].map((points) => points.at(-1)?.at ?? 0));
   const from = usage.startedAt ?? Math.min(to, ...[memory, cpu, gpu].map((points) => points[0]?.at ?? to));
@@ -18,12 +18,13 @@ export function renderUsage(usage: UsageOverTime, isUnicode: boolean): string {
   const line = (label: string, text: string): string => `${label.padEnd(9)} ${text}\n`;
   const rate = (label: string, points: readonly UsagePoint[], unit: string): string => {
     if (points.length === 0) return '';
-    const [most, mean] = [mostOf(points), meanOf(points, from)];
-    return line(label, `${plot(points, 'mean')}  at most ${show(most)} ${unit}, ${show(mean)} on average`);
+    const mean = meanOf(points, from);
+    return line(label, `${plot(points, 'mean')}  at most ${show(mostOf(points))} ${unit}, ${show(mean)} on average`);
   };
+  const most = Math.max(mostOf(memory), peakBytes);
   return [
     `use of #${attempt} in ${showDuration(to - from)}\n`,
-    memory.length === 0 ? '' : line('memory', `${plot(memory, 'most')}  at most ${showBytes(mostOf(memory))}`),
+    memory.length === 0 ? '' : line('memory', `${plot(memory, 'most')}  at most ${showBytes(most)}`),
     rate('cpu', cpu, 'cores'),
     rate('gpu', gpu, 'GPUs'),
   ].join('');
