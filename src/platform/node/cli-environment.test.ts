@@ -16,3 +16,16 @@ describe('a line that is run by the shell', () => {
     expect(await env.runShell("trap '' TERM INT; while :; do sleep 97.5; done", {}, 50)).toBe('too-long');
   });
 });
+
+describe('a file that can not be written', () => {
+  it.each([
+    ['/dev/null/x', 'ENOTDIR', 'name another file'],
+    ['/nowhere-at-all/x', 'ENOENT', 'make its folder first, or name another file'],
+    ['/dev/full', 'ENOSPC', 'make room, or name another file'],
+  ])('%s fails with what helps', async (path, why, hint) => {
+    await expect(env.writeFile(path, ['text'])).rejects.toMatchObject({
+      message: `${path} can't be written: ${why}`,
+      hint,
+    });
+  });
+});

@@ -22,6 +22,12 @@ const shellMissing = 127;
 const shellSignalled = 128;
 const columnsDefault = 80;
 const fullPipePauseMs = 10;
+/** What helps where a file can't be written. */
+const unwritableHints = new Map<unknown, string>([
+  ['ENOENT', 'make its folder first, or name another file'],
+  ['ENOSPC', 'make room, or name another file'],
+  ['EDQUOT', 'make room, or name another file'],
+]);
 
 export class NodeOutput {
   readonly isTerminal: boolean;
@@ -162,7 +168,7 @@ export class NodeCliEnvironment {
       const code = error instanceof Error && 'code' in error ? error.code : error;
       throw new DroverError('store-unwritable', `${path} can't be written: ${code}`, {
         cause: error,
-        hint: 'make room, or name another file',
+        hint: unwritableHints.get(code) ?? 'name another file',
       });
     }
   }
