@@ -1,5 +1,5 @@
 /** The report as a person sees it: by the real program, in a real browser, with the network watched. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -116,5 +116,32 @@ describe('a report of hostile commands and output', () => {
     }
     expect(page.complaints).toEqual([]);
     expect(readFileSync(join(here.path, 'r.html')).length).toBeLessThan(200_000);
+  });
+});
+
+describe('a report that is to be opened', () => {
+  /** Programs that come before those of the machine. */
+  const browsers = (scripts: Readonly<Record<string, string>>): Record<string, string> => {
+    mkdirSync(join(here.path, 'bin'));
+    for (const [name, script] of Object.entries(scripts)) {
+      writeFileSync(join(here.path, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
+    return { PATH: `${join(here.path, 'bin')}:${process.env.PATH}`, BROWSER: 'my-browser' };
+  };
+  const none = { 'xdg-open': 'exit 3', open: 'exit 1', wslview: 'exit 1' };
+
+  it('is shown by the first program that can', async () => {
+    const env = browsers({ ...none, 'my-browser': 'echo "$1" >shown' });
+    await here.run(['run', '-'], { input: 'true\n' });
+    const { code, stderr } = await here.run(['report', '--open'], { env });
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('no browser')]);
+    expect(readFileSync(join(here.path, 'shown'), 'utf8')).toBe(`${join(here.path, 'report-w1.html')}\n`);
+  });
+
+  it('is left to the user where none can', async () => {
+    const env = browsers({ ...none, 'my-browser': 'exit 1' });
+    await here.run(['run', '-'], { input: 'true\n' });
+    const { code, stderr } = await here.run(['report', '--open'], { env });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('no browser could be started here; open /')]);
   });
 });

@@ -84,14 +84,25 @@ async function headOf(env: CliEnv, path: string): Promise<string> {
   }
 }
 
-/** The desktop's way first; a browser that stays is not waited for. */
-const openLine =
-  'for one in xdg-open open wslview $BROWSER; do command -v "$one" >/dev/null 2>&1 && { "$one" "$DROVER_REPORT" >/dev/null 2>&1 & exit 0; }; done; exit 1';
+/** The desktop's way first. One that stays is a browser and is not waited for; one that fails soon has none, and the next is tried. */
+const openLine = `
+for one in xdg-open open wslview $BROWSER; do
+  command -v "$one" >/dev/null 2>&1 || continue
+  "$one" "$DROVER_REPORT" >/dev/null 2>&1 &
+  tries=20
+  while kill -0 $! 2>/dev/null; do
+    [ $tries -gt 0 ] || exit 0
+    tries=$((tries - 1))
+    sleep 0.1
+  done
+  wait $! && exit 0
+done
+exit 1`;
 
-/** The line only starts something. */
-const openMsMax = 10_000;
+/** Of all that are tried. */
+const openMsMax = 15_000;
 
 async function openPage(env: CliEnv, path: string): Promise<void> {
   const code = await env.runShell(openLine, { DROVER_REPORT: path }, openMsMax);
-  if (code !== 0) await env.stderr.write(`drover: there is no xdg-open or $BROWSER here; open ${path} in a browser\n`);
+  if (code !== 0) await env.stderr.write(`drover: no browser could be started here; open ${path} in one\n`);
 }
