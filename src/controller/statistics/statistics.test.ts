@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AttemptRow } from '../../core/attempt/record.ts';
 import type { Change, TaskSeed } from '../../core/change.ts';
 import { Cluster } from '../../core/cluster.ts';
+import type { TaskMove } from '../../core/task/view.ts';
 import { attemptId, type TaskId, taskId, workerId, workflowId } from '../../model/ids.ts';
 import { statisticsLimits } from '../../model/limits.ts';
 import { plainNeed } from '../../model/need.ts';
@@ -98,6 +99,29 @@ describe('how long a task waits', () => {
     const { waiting, running, total } = world.cellsOf(1).sum();
     expect([waiting.min, waiting.max]).toEqual([20, 50]);
     expect([running.count, total.min]).toEqual([2, 30]);
+  });
+
+  it('is known of an attempt with whose end its task is queued again', () => {
+    const world = new World();
+    const [task] = world.workflow(1, begin + 100, [command]) as [TaskId];
+    for (const [startAt, endAt] of [
+      [begin + 150, begin + 1_000],
+      [begin + 1_700, begin + 2_000],
+    ] as const) {
+      const attempt = world.start(task, startAt);
+      const moved = (move: TaskMove): Change => ({ type: 'task-changed', task, event: { type: 'moved', move } });
+      world.commit(
+        endAt,
+        {
+          ...{ type: 'attempt-ended', attempt, outcome: { kind: 'exited', code: 1 }, endedAt: endAt },
+          usage: { wallMs: 10, cpuMs: 5 },
+        },
+        moved({ to: 'triaging', cause: 'attempts' }),
+        moved({ to: 'queued', notBefore: 0 }),
+      );
+    }
+    const { waiting } = world.cellsOf(1).sum();
+    expect([waiting.count, waiting.min, waiting.max]).toEqual([2, 50, 700]);
   });
 });
 

@@ -46,6 +46,8 @@ export class Statistics {
   readonly #allowance: Allowance = { left: statisticsLimits.cellsMax };
   /** When a task was last queued, in ms after `#begunAt`, plus one; 0 where that was with its workflow. */
   readonly #queuedAt = new Integers();
+  /** The same before the batch that is followed, of tasks that it queued again: the attempt that it ended was queued then. */
+  readonly #queuedBefore = new Map<TaskId, number>();
   readonly #begunAt: number;
   /** Names of templates, by the number of a need. */
   readonly #templates: (string | undefined)[] = [];
@@ -125,11 +127,12 @@ export class Statistics {
   #followTasks(changes: readonly Change[], at: number): void {
     const { tasks } = this.#cluster;
     let ends: Ends | undefined;
+    this.#queuedBefore.clear();
     for (const change of changes) {
       if (change.type === 'tasks-activated') this.#cellsOf(change.workflow).activated(change.fromIndex, at);
       if (change.type !== 'task-changed' || change.event.type !== 'moved') continue;
       const { to } = change.event.move;
-      if (to === 'queued') this.#queuedAt.set(change.task, Math.min(lastMs, Math.max(0, at - this.#begunAt)) + 1);
+      if (to === 'queued') this.#noteQueued(change.task, at);
       if (to !== 'done' && to !== 'failed' && to !== 'cancelled') continue;
       if (tasks.kind(change.task) !== 'command') continue;
       const workflow = tasks.workflow(change.task);
@@ -140,6 +143,13 @@ export class Statistics {
       ends[to]++;
     }
     this.#addEnds(ends, at);
+  }
+
+  #noteQueued(task: TaskId, at: number): void {
+    if (this.#cluster.tasks.attemptNumber(task) > 0 && !this.#queuedBefore.has(task)) {
+      this.#queuedBefore.set(task, this.#queuedAt.get(task) || 0);
+    }
+    this.#queuedAt.set(task, Math.min(lastMs, Math.max(0, at - this.#begunAt)) + 1);
   }
 
   #addEnds(ends: Ends | undefined, at: number): void {
@@ -185,7 +195,9 @@ export class Statistics {
     const { tasks, graph } = this.#cluster;
     const { task, previous, recordedAt } = row;
     const { startedAt } = this.#cluster.workflow(tasks.workflow(task));
-    const noted = this.#queuedAt.get(task) || 0;
+    const last = this.#queuedAt.get(task) || 0;
+    const isLater = this.#begunAt + last - 1 > recordedAt;
+    const noted = isLater ? (this.#queuedBefore.get(task) ?? last) : last;
     if (noted > 0) {
       const at = Math.max(startedAt, this.#begunAt + noted - 1);
       return at <= recordedAt ? at : undefined;
