@@ -28,6 +28,20 @@ async function opened(file: string, options: PageOptions = {}): Promise<BrowserP
 const textOf = (page: BrowserPage, selector: string): Promise<string> =>
   page.evaluate(`document.querySelector(${JSON.stringify(selector)})?.innerText ?? 'there is none'`);
 
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+}
+
+const boxesOf = (page: BrowserPage, selector: string): Promise<Box[]> =>
+  page.evaluate(
+    `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => one.getBoundingClientRect().toJSON())`,
+  );
+
+/** Of small print. */
+const lineHeight = 13;
+
 /** All that a page of others could do to who looks at it. */
 async function mustBeHarmless(page: BrowserPage, file: string): Promise<void> {
   expect(page.requests).toEqual([pathToFileURL(join(here.path, file)).href]);
@@ -116,6 +130,26 @@ describe('a report of hostile commands and output', () => {
     }
     expect(page.complaints).toEqual([]);
     expect(readFileSync(join(here.path, 'r.html')).length).toBeLessThan(200_000);
+  });
+});
+
+describe('a report of a run that was resumed much later', () => {
+  it('says how long nothing ran, where that can be read', async () => {
+    await here.run(['run', '-'], { input: 'sleep 1\nfalse\n' });
+    // More than half of all time, which is cut out then.
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await here.run(['resume', 'w1']);
+    await here.run(['report', 'w1']);
+    for (const hasScript of [true, false]) {
+      const page = await opened('report-w1.html', { hasScript });
+      expect(await textOf(page, '.grid i')).toMatch(/^[\d.]+ s idle$/);
+      const [cut] = await boxesOf(page, '.grid i');
+      const [grid] = await boxesOf(page, '.grid');
+      expect(cut?.left).toBeGreaterThanOrEqual(grid?.left ?? Number.NaN);
+      expect(cut?.right).toBeLessThanOrEqual(grid?.right ?? Number.NaN);
+      const highest = Math.min(...(await boxesOf(page, '.bar')).map(({ top }) => top));
+      expect((cut?.top ?? Number.NaN) + lineHeight).toBeLessThanOrEqual(highest);
+    }
   });
 });
 

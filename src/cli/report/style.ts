@@ -65,7 +65,9 @@ button:hover { border-color: var(--soft); }
 .area { position: absolute; left: 132px; right: 14px; top: 0; bottom: 0; pointer-events: none; }
 .grid { position: absolute; inset: 0; overflow: hidden; }
 .grid span { position: absolute; top: 0; bottom: 0; border-left: 1px solid var(--faint); font-size: 11px; color: var(--soft); display: flex; align-items: end; padding: 0 0 4px 4px; white-space: nowrap; }
-.grid i { position: absolute; top: 0; bottom: 20px; border-left: 2px dotted var(--soft); font-size: 11px; line-height: 1.2; font-style: normal; color: var(--soft); display: flex; align-items: end; padding: 0 0 0 4px; white-space: nowrap; }
+.grid i { position: absolute; top: 0; bottom: 20px; border-left: 2px dotted var(--soft); font-size: 11px; line-height: 1.2; font-style: normal; color: var(--soft); padding: 3px 0 0 4px; white-space: nowrap; }
+.grid i.late { transform: translateX(-100%); border-left: 0; border-right: 2px dotted var(--soft); padding: 3px 4px 0 0; }
+#timeline.cut { padding-top: 14px; }
 .cursor { position: absolute; top: 0; bottom: 18px; border-left: 1px solid var(--soft); }
 .row > svg, .names { position: relative; }
 .bar { stroke-width: 1px; vector-effect: non-scaling-stroke; }

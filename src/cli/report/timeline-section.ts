@@ -2,7 +2,7 @@
 import { showCount } from '../../model/units.ts';
 import { barTones, type Report, type ReportLane, type ReportTimeline } from '../../protocol/report.ts';
 import { amount } from '../display/text.ts';
-import { type Cuts, showMs, ticksOf } from './browser/axis.ts';
+import { type Cuts, lateShare, showMs, ticksOf } from './browser/axis.ts';
 import type { PageData } from './browser/timeline-view.ts';
 import { html, type Markup, shown } from './html.ts';
 import { bar, coarser, type Frame, line, plot, stack, stackedBars } from './plots.ts';
@@ -50,10 +50,12 @@ export function timelineSection({ timeline: real, path, attempts }: Report): Mar
   const ticks = ticksOf(0, spanMs, ticksMax, cuts).map(
     ({ ms, label }) => html`<span style="${left(ms)}">${ms > labelledShare * spanMs ? '' : label}</span>`,
   );
-  const gaps = cuts.map(([at, ms]) => html`<i style="${left(at)}">${showMs(ms)} idle</i>`);
+  const gaps = cuts.map(
+    ([at, ms]) => html`<i class="${at > lateShare * spanMs ? 'late' : ''}" style="${left(at)}">${showMs(ms)} idle</i>`,
+  );
   return html`<div class="bars-title"><h2>Timeline <small>${heading}</small></h2>
 <div id="zoom" hidden><button type="button" data-key="+" aria-label="zoom in">+</button><button type="button" data-key="-" aria-label="zoom out">−</button><button type="button" data-key="0">all</button></div></div>
-<div id="timeline" tabindex="0" role="group" aria-label="Timeline: arrow keys go from attempt to attempt, plus and minus zoom, 0 shows all">
+<div id="timeline" class="${cuts.length === 0 ? '' : 'cut'}" tabindex="0" role="group" aria-label="Timeline: arrow keys go from attempt to attempt, plus and minus zoom, 0 shows all">
 <div class="area"><div class="grid">${ticks}${gaps}</div><div class="cursor" hidden></div></div>
 ${bars === undefined ? busyRows(lanes, frame) : barRow(timeline, new Set(path?.steps.map(({ attempt }) => attempt)))}
 ${runningRow(timeline, frame)}

@@ -9,6 +9,9 @@ export type Cuts = readonly (readonly [atMs: number, ms: number])[];
 /** Whole plots are so many units wide, whatever the time they show. */
 export const plotUnits = 100_000;
 
+/** Beyond this share of what is shown, what is written about a place is to the left of it: to the right there is no room. */
+export const lateShare = 0.8;
+
 /** At most two units. */
 export function showMs(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;

@@ -2,7 +2,7 @@
  * The script of the page: the text of functions that are Drover's own, and of one that brings them together. Names may be other ones in a
  * bundle, so each is asked for its name.
  */
-import { plotUnits, realMs, showMs, showTick, ticksOf } from './axis.ts';
+import { lateShare, plotUnits, realMs, showMs, showTick, ticksOf } from './axis.ts';
 import type { PageDocument } from './dom.ts';
 import { type Axis, type PageData, TimelineView } from './timeline-view.ts';
 
@@ -21,5 +21,5 @@ ${showMs}
 ${showTick}
 ${realMs}
 ${ticksOf}
-(${begin})(document, ${TimelineView}, { plotUnits: ${plotUnits}, realMs: ${realMs.name}, showMs: ${showMs.name}, ticksOf: ${ticksOf.name} });
+(${begin})(document, ${TimelineView}, { lateShare: ${lateShare}, plotUnits: ${plotUnits}, realMs: ${realMs.name}, showMs: ${showMs.name}, ticksOf: ${ticksOf.name} });
 `;

@@ -5,7 +5,7 @@
  * The text of the class is put into the page as it is (script.ts), so that there is no second bundle: it refers to nothing but what it is
  * given.
  */
-import type { Cuts, plotUnits, realMs, showMs, ticksOf } from './axis.ts';
+import type { Cuts, lateShare, plotUnits, realMs, showMs, ticksOf } from './axis.ts';
 import type { PageDocument, PageElement, PageEvent } from './dom.ts';
 
 /** What the page has for it, all of it ready to be shown. */
@@ -27,6 +27,7 @@ export interface PageData {
 
 /** What it needs of the axis. */
 export interface Axis {
+  readonly lateShare: typeof lateShare;
   readonly plotUnits: typeof plotUnits;
   readonly realMs: typeof realMs;
   readonly showMs: typeof showMs;
@@ -103,7 +104,7 @@ export class TimelineView {
 
   #draw(): void {
     const { spanMs, bars, cuts } = this.#data;
-    const { plotUnits: units, showMs: show, ticksOf: ticks } = this.#axis;
+    const { lateShare: late, plotUnits: units, showMs: show, ticksOf: ticks } = this.#axis;
     const [from, to] = [this.#from, this.#to];
     const [x, width] = [(from / spanMs) * units, ((to - from) / spanMs) * units];
     for (const plot of this.#plots) plot.setAttribute('viewBox', `${x} 0 ${width} ${plot.dataset.height}`);
@@ -115,7 +116,9 @@ export class TimelineView {
     const marks = ticks(from, to, Math.max(2, Math.floor(pixels / 90)), cuts).map(({ ms, label }) =>
       this.#mark('span', ms, this.#part(ms) > 0.95 ? '' : label),
     );
-    this.#on.grid.replaceChildren(...marks, ...cuts.map(([at, ms]) => this.#mark('i', at, `${show(ms)} idle`)));
+    const gaps = cuts.map(([at, ms]) => this.#mark('i', at, `${show(ms)} idle`));
+    for (const [index, [at]] of cuts.entries()) gaps[index]?.classList.toggle('late', this.#part(at) > late);
+    this.#on.grid.replaceChildren(...marks, ...gaps);
     this.#on.chart.classList.toggle('zoomed', to - from < spanMs);
   }
 
