@@ -33,6 +33,14 @@ describe('a series', () => {
     );
   });
 
+  it('that came in another order is drawn in that of time', () => {
+    expect(thinned(series([1, 2, 3]).reverse(), startMs, 'most')).toEqual([
+      { ms: 10, value: 1 },
+      { ms: 20, value: 2 },
+      { ms: 30, value: 3 },
+    ]);
+  });
+
   it('that begins before its attempt does, by another clock, is drawn from its start', () => {
     const kept = thinned(series([1, 2]), startMs + 100, 'mean');
     expect(kept).toEqual([

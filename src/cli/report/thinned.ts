@@ -12,7 +12,10 @@ export function thinned(
   startMs: number,
   fold: Fold,
 ): Samples {
-  const all = samples.map(({ at, value }) => ({ ms: Math.max(0, Date.parse(at) - startMs), value }));
+  // They may come in any order, and by another clock.
+  const all = samples
+    .map(({ at, value }) => ({ ms: Math.max(0, Date.parse(at) - startMs), value }))
+    .sort((a, b) => a.ms - b.ms);
   const each = Math.ceil(all.length / reportLimits.samplesMax);
   const kept: Samples = [];
   for (let at = 0; at < all.length; at += each) {
