@@ -10,6 +10,19 @@ const drawn = (memory: number, running: number): string =>
     statistics: { name: '', outcomes: {}, recommended: {}, runningMs: of(running), peakBytes: of(memory) },
   })?.text ?? '';
 
+describe('a distribution', () => {
+  it('says that its scale is not even', () => {
+    const bars = [
+      { upTo: 10, count: 3 },
+      { upTo: 100, count: 1 },
+    ];
+    const runningMs = { ...of(4), bars };
+    expect(timesSection({ statistics: { name: '', outcomes: {}, recommended: {}, runningMs } })?.text).toContain(
+      '<span>logarithmic</span>',
+    );
+  });
+});
+
 describe('the memory of attempts', () => {
   it('is said to be that of some where most were over before anybody looked', () => {
     expect(drawn(17, 6_000)).toContain('the peak of each attempt, known of 17');

@@ -50,7 +50,7 @@ function panel(
   ];
   const label = `${title}: ${quantiles.map(([name, value]) => `${name} ${show(value)}`).join(', ')}`;
   const plot = html`<svg viewBox="0 0 ${plotWidth} ${plotHeight}" height="${plotHeight}" preserveAspectRatio="none" role="img" aria-label="${label}">${drawn}</svg>
-<div class="ends"><span>${show(min)}</span><span>${show(max)}</span></div>`;
+<div class="ends"><span>${show(min)}</span><span>logarithmic</span><span>${show(max)}</span></div>`;
   return html`<div class="panel"><h3>${title} <span class="note">${about}</span></h3>
 ${bars.length < 2 ? undefined : plot}
 <dl class="quantiles">${quantiles.map(([name, value]) => html`<div><dt>${name}</dt><dd>${show(value)}</dd></div>`)}</dl></div>`;
