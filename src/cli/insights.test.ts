@@ -169,6 +169,14 @@ describe('drover why', () => {
     expect(bench.lastJson()).toMatchObject({ workflow: 'w1', state: 'done', unended: 0, groups: [] });
   });
 
+  it('names the folder in the commands that it prints, where that was named', async () => {
+    const command = `drover release w2.6 --dir '${bench.env.cwd}/my herd'`;
+    expect((await said('why', 'w2.6', '--dir', 'my herd'))[1]).toContain(`\n    ${command}\n`);
+    expect((await said('why', 'w2', '--dir', 'my herd'))[1]).toContain(`\n      ${command}\n`);
+    await said('why', 'w2.6', '--dir', 'my herd', '--json');
+    expect(bench.lastJson()).toMatchObject({ reasons: [{ advice: [command] }] });
+  });
+
   it.each([
     ['w9', 'there is no workflow w9'],
     ['w2.99', 'there is no task w2.99'],
