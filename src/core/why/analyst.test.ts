@@ -210,6 +210,17 @@ describe('why a workflow has not ended', () => {
     expect(why).toMatchObject({ unended: 2, sampled: 2, groups: [{ count: 2 }] });
   });
 
+  it('is told by queue where there is no worker, since each takes another', () => {
+    const yard = new Yard();
+    yard.loseAll();
+    const w = yard.submit([command, needing({ queue: 'big' }), command]);
+    const { groups } = whyWorkflow(yard.cluster, w, yard.outlook);
+    expect(groups.map(({ count, example }) => [count, example.task])).toEqual([
+      [2, yard.task(w, 1)],
+      [1, yard.task(w, 2)],
+    ]);
+  });
+
   it('is that it is halted, where it is', () => {
     const yard = new Yard();
     const w = yard.submit([command]);
