@@ -85,6 +85,7 @@ describe('statistics of a workflow', () => {
     expect(even?.states).toEqual({ done: count / 2 - failing, failed: failing });
     const { groups: waiting = [] } = await client.statisticsOf('w2', { by: 'tag:none' });
     expect(waiting.map(({ states }) => states)).toEqual([{ waiting: 1, done: 2 }]);
+    expect(waiting.map(({ outcomes }) => outcomes)).toEqual([{ succeeded: 2 }]);
   });
 
   it('leave to `other` what a tag has too many values for, and other tags alone', async () => {
@@ -140,7 +141,9 @@ describe('statistics of a scope', () => {
     const thirds = groups.filter(({ name }) => name.startsWith('third='));
     expect(thirds.map(({ name }) => name).sort()).toEqual(['third=0', 'third=1', 'third=2']);
     expect(summed({ groups: thirds } as unknown as StatisticsView)).toBe(count);
-    expect(groups.find(({ name }) => name === '')?.states).toEqual({ waiting: 1, done: 2 });
+    expect(groups.find(({ name }) => name === '')).toMatchObject({
+      ...{ states: { waiting: 1, done: 2 }, outcomes: { succeeded: 2 }, runningMs: { count: 2 } },
+    });
     const sampled = await client.statistics({ by: 'tag', where: 'index=1,2&workflow=w1' });
     expect(names(sampled)).toEqual(['own=1', 'own=2', 'third=1', 'third=2']);
   });
