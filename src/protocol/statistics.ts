@@ -93,7 +93,7 @@ export const RateSeries = Type.Object({
 });
 export type RateSeries = Static<typeof RateSeries>;
 
-/** When the rest will have ended, if it goes on like this. */
+/** When the rest will have ended, if it goes on like this; there is none while nothing runs. */
 export const EtaView = Type.Object({
   /** Tasks that have not ended. */
   remaining: count,
