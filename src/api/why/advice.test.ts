@@ -1,6 +1,7 @@
 /** What is advised, where it depends on what the task asks for or on how it failed. */
 import { describe, expect, it } from 'vitest';
-import { held, needing, Yard } from '../../../test/core/yard.ts';
+import { check, command, edge } from '../../../test/core/herd.ts';
+import { failed, held, needing, Yard } from '../../../test/core/yard.ts';
 import type { TaskSeed } from '../../core/change.ts';
 import { adviceFor } from './advice.ts';
 
@@ -33,6 +34,18 @@ describe('where no worker is large enough', () => {
     expect(advice(new Yard(4), needing(need))).toEqual([
       'drover worker -j 16 --memory 100MB --gpus 1 --pool scratch=2',
     ]);
+  });
+});
+
+describe('a check that failed', () => {
+  it('is not advised to be tried again, since what it found has to be', () => {
+    const yard = new Yard();
+    const w = yard.submit([command, check], [edge(1, 2, 'any')]);
+    yard.launch();
+    yard.end(w, 1, failed);
+    const { reasons, root } = yard.why(w, 2);
+    expect(reasons.flatMap((reason) => adviceFor(reason, 'w1.2'))).toEqual([]);
+    expect(root?.reasons.flatMap((reason) => adviceFor(reason, 'w1.1'))).toContain('drover retry w1.1');
   });
 });
 

@@ -38,8 +38,8 @@ export function adviceFor(reason: Reason, subject: string): string[] {
     case 'failed':
       return [
         ...(reason.attempt === undefined ? [] : [`drover logs ${subject} --stderr`]),
-        // That time does not come again: it would fail at once.
-        ...(reason.reason === 'deadline' ? [] : [`drover retry ${subject}`]),
+        // It would fail at once: that time does not come again, and what a check found is to be tried before it.
+        ...(reason.reason === 'deadline' || reason.reason === 'check' ? [] : [`drover retry ${subject}`]),
       ];
     case 'cancelled':
       return reason.reason === 'user' || reason.reason === 'fail-fast' ? [`drover retry ${subject}`] : [];
