@@ -77,5 +77,6 @@ describe('groups', () => {
 
   it('leave out columns that none of them has anything in', () => {
     expect(table(group('fit', { outcomes: { succeeded: 3 } }))).toEqual(['TEMPLATE  ENDED', 'fit           3']);
+    expect(table()).toEqual([]);
   });
 });

@@ -178,7 +178,7 @@ const groupTitles = ['ENDED', 'FAILED', 'LEFT', 'WAIT P50', 'RAN P50', 'RAN P95'
 
 /** Columns in which no group has anything are left out: a terminal is narrow enough. */
 function groupsOf({ groups }: StatisticsView, { columns, by = '' }: StatisticsTerminal): string {
-  if (groups === undefined) return '';
+  if (groups === undefined || groups.length === 0) return '';
   const rows = groups.map(groupRow);
   const titles = [by.toUpperCase(), ...groupTitles];
   const isShown = titles.map((_, at) => at === 0 || rows.some((row) => row[at] !== ''));
