@@ -143,7 +143,7 @@ export const FailureGroup = Type.Object({
   examples: Type.Array(Type.Object({ id: Type.String(), command: Type.Optional(Type.String()) }), {
     maxItems: failureLimits.examplesMax,
   }),
-  /** The last lines that the first example wrote to stderr, or to stdout where stderr is empty. */
+  /** The last lines that the first example wrote to stderr, or to stdout where stderr is empty; without colours, and without what was written over. */
   lastLines: Type.Optional(Type.String()),
   /** Where their last attempts ran; those with the most of them. */
   hosts: Type.Array(HostCount, { maxItems: failureLimits.hostsMax }),
