@@ -1,4 +1,5 @@
 /** Failed tasks of a workflow, grouped by how they failed: a look at memory, and at the output of an example of each group. */
+import { shownLine } from '../controller/failures/fold.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { typeable } from '../definition/shell/quoting.ts';
 import { type FailureCause, showCause } from '../model/failure-cause.ts';
@@ -178,8 +179,12 @@ async function lastLinesOf(shell: ControllerShell, attempt: AttemptId): Promise<
   for (const stream of ['stderr', 'stdout'] as const) {
     const output = await storedOutput(shell, attempt, stream);
     const tail = await output.read(Math.max(0, output.bytes - outputTailBytesMax), outputTailBytesMax);
-    const lines = Buffer.from(tail).toString().trimEnd().split('\n');
-    const last = lines.slice(-lastLinesMax).join('\n').trim();
+    const lines = Buffer.from(tail).toString().split('\n').map(shownLine);
+    const last = lines
+      .filter((line) => line !== '')
+      .slice(-lastLinesMax)
+      .join('\n')
+      .trim();
     if (last !== '') return last.slice(-lastCharactersMax);
   }
   return '';

@@ -32,7 +32,12 @@ export interface Begun {
   readonly doneBefore: number;
 }
 
-export type Begin = (session: Session, reporter: Reporter, signal: AbortSignal) => Promise<Begun>;
+/** All was said already: there is nothing to run. */
+export interface NothingToRun {
+  readonly exitCode: number;
+}
+
+export type Begin = (session: Session, reporter: Reporter, signal: AbortSignal) => Promise<Begun | NothingToRun>;
 
 export async function execute(
   context: Context,
@@ -95,6 +100,10 @@ class Execution {
       reporter.note('drover: --slots has no effect: the controller that runs here already has its workers');
     }
     const begun = await this.begin(begin);
+    if ('exitCode' in begun) {
+      reporter.end();
+      return begun.exitCode;
+    }
     const view = await this.follow(begun.view);
     const code = await this.conclude({ ...begun, view });
     await this.notifier.settled();
@@ -102,7 +111,7 @@ class Execution {
     return code;
   }
 
-  private async begin(begin: Begin): Promise<Begun> {
+  private async begin(begin: Begin): Promise<Begun | NothingToRun> {
     try {
       this.interrupts.signal.throwIfAborted();
       return await begin(this.session, this.reporter, this.interrupts.signal);

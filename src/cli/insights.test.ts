@@ -38,12 +38,14 @@ describe('drover stats', () => {
   it('sums up a workflow in plain characters where there is no terminal', async () => {
     const [code, out] = await said('stats', 'w2', '--by', 'template');
     expect(code).toBe(0);
-    expect(out).toMatch(/^w2: 6 tasks \(1 waiting, 1 done, 4 failed\)\nattempts +1 succeeded, 4 exited\n/);
+    expect(out).toMatch(
+      /^w2: 6 tasks \(1 waiting, 1 done, 4 failed\)\nattempts +1 succeeded, 4 exited with an error\n/,
+    );
     expect(out).toMatch(/^rate +[_.:=+*# -]*#/m);
     expect(out).toMatch(/^running( +[\d.]+ m?s){5}$/m);
-    expect(out).toMatch(/^TEMPLATE +ENDED +FAILED/m);
+    expect(out).toMatch(/^TEMPLATE +ENDED +FAILED +LEFT/m);
     expect(out).toMatch(/^- +5 +4 /m);
-    expect(out).toMatch(/^last +0/m);
+    expect(out).toMatch(/^last +0 +1$/m);
     expect(out).not.toMatch(/[▁▂▃▄▅▆▇█]/);
   });
 
@@ -63,10 +65,10 @@ describe('drover stats', () => {
   it('groups by all tags, or by one', async () => {
     const [, all] = await said('stats', 'w3', '--by', 'tag');
     expect(all).toMatch(/^TAG +ENDED/m);
-    for (const tag of ['model=x', 'model=y', 'part=1']) expect(all).toMatch(new RegExp(`^${tag} +0$`, 'm'));
+    for (const tag of ['model=x', 'model=y', 'part=1']) expect(all).toMatch(new RegExp(`^${tag} +0 +1$`, 'm'));
     const [, one] = await said('stats', 'w3', '--by', 'tag:model');
     expect(one).toMatch(/^TAG:MODEL +ENDED/m);
-    expect(one).toMatch(/^x +0$/m);
+    expect(one).toMatch(/^x +0 +1$/m);
   });
 
   it('refuses groups that there are not, with those that there are', async () => {
@@ -167,6 +169,14 @@ describe('drover why', () => {
     expect(await said('why', 'w2')).toEqual([0, text, '']);
     await said('why', 'w1', '--json');
     expect(bench.lastJson()).toMatchObject({ workflow: 'w1', state: 'done', unended: 0, groups: [] });
+  });
+
+  it('names the folder in the commands that it prints, where that was named', async () => {
+    const command = `drover release w2.6 --dir '${bench.env.cwd}/my herd'`;
+    expect((await said('why', 'w2.6', '--dir', 'my herd'))[1]).toContain(`\n    ${command}\n`);
+    expect((await said('why', 'w2', '--dir', 'my herd'))[1]).toContain(`\n      ${command}\n`);
+    await said('why', 'w2.6', '--dir', 'my herd', '--json');
+    expect(bench.lastJson()).toMatchObject({ reasons: [{ advice: [command] }] });
   });
 
   it.each([

@@ -88,6 +88,11 @@ it.each([
   expect(err).not.toBe('');
 });
 
+it('drover retry without a task shows how failed ones are named', async () => {
+  expect((await said('retry'))[2]).toContain("drover retry --where 'state=failed'");
+  expect((await said('cancel'))[2]).toContain("drover cancel --where 'state=queued'");
+});
+
 describe('lists', () => {
   it.each([
     [['show', 'w1', '--where', 'exit=1', '--json'], 'w1.2'],

@@ -45,7 +45,7 @@ export function byFailure<Options extends ManyOptions & FailureOptions>(
 
 /** Either names or a filter, and a dry run only of a filter: what it would count is else there to see. */
 export function checkMany(command: string, names: readonly string[], { where, dryRun }: ManyOptions): void {
-  const hint = `drover ${command} w3.7, or drover ${command} --where 'state=queued'`;
+  const hint = `drover ${command} w3.7, or drover ${command} --where 'state=${command === 'retry' ? 'failed' : 'queued'}'`;
   if (names.length === 0 && where === undefined) throw new DroverError('bad-input', 'no task is named', { hint });
   if (names.length > 0 && where !== undefined) {
     throw new DroverError('bad-input', '--where stands for tasks: name none beside it', { hint });

@@ -93,7 +93,7 @@ export const RateSeries = Type.Object({
 });
 export type RateSeries = Static<typeof RateSeries>;
 
-/** When the rest will have ended, if it goes on like this. */
+/** When the rest will have ended, if it goes on like this; there is none while nothing runs. */
 export const EtaView = Type.Object({
   /** Tasks that have not ended. */
   remaining: count,
@@ -143,7 +143,7 @@ export const FailureGroup = Type.Object({
   examples: Type.Array(Type.Object({ id: Type.String(), command: Type.Optional(Type.String()) }), {
     maxItems: failureLimits.examplesMax,
   }),
-  /** The last lines that the first example wrote to stderr, or to stdout where stderr is empty. */
+  /** The last lines that the first example wrote to stderr, or to stdout where stderr is empty; without colours, and without what was written over. */
   lastLines: Type.Optional(Type.String()),
   /** Where their last attempts ran; those with the most of them. */
   hosts: Type.Array(HostCount, { maxItems: failureLimits.hostsMax }),

@@ -85,6 +85,7 @@ describe('statistics of a workflow', () => {
     expect(even?.states).toEqual({ done: count / 2 - failing, failed: failing });
     const { groups: waiting = [] } = await client.statisticsOf('w2', { by: 'tag:none' });
     expect(waiting.map(({ states }) => states)).toEqual([{ waiting: 1, done: 2 }]);
+    expect(waiting.map(({ outcomes }) => outcomes)).toEqual([{ succeeded: 2 }]);
   });
 
   it('leave to `other` what a tag has too many values for, and other tags alone', async () => {
@@ -97,12 +98,6 @@ describe('statistics of a workflow', () => {
     const { rates } = await client.statisticsOf('w1', { interval: 'hour' });
     expect(rates?.done.reduce((sum, n) => sum + n)).toBe(count - failing);
     expect(rates?.failed.reduce((sum, n) => sum + n)).toBe(failing);
-  });
-
-  it('say when the rest will have ended, while it goes on', async () => {
-    const { eta } = await client.statisticsOf('w2');
-    expect(eta).toMatchObject({ remaining: 1 });
-    expect(eta?.remainingMs).toBeGreaterThan(0);
   });
 });
 
@@ -123,16 +118,10 @@ describe('statistics of a scope', () => {
     expect(byRow.sample).toMatchObject({ candidates: count, looked: count, matched: byRow.states.done });
   });
 
-  it('with a filter have rates, and say when the rest of what matches will have ended', async () => {
-    const { rates, eta } = await client.statistics({ where: 'state=done,failed', interval: 'hour' });
+  it('with a filter have rates', async () => {
+    const { rates } = await client.statistics({ where: 'state=done,failed', interval: 'hour' });
     expect(rates?.done.reduce((sum, n) => sum + n)).toBe(count - failing + 2);
     expect(rates?.failed.reduce((sum, n) => sum + n)).toBe(failing);
-    expect(eta).toBeUndefined();
-    // Of w1 everything has ended; of w2 the task that is held has not.
-    const byRow = await client.statistics({ where: 'command=a,c,x 11' });
-    expect(byRow.states).toEqual({ waiting: 1, done: 2 });
-    expect(byRow.eta).toMatchObject({ remaining: 1 });
-    expect(byRow.eta?.remainingMs).toBeGreaterThan(0);
   });
 
   it('by all tags have a group for each, of which a task may be in several', async () => {
@@ -140,7 +129,9 @@ describe('statistics of a scope', () => {
     const thirds = groups.filter(({ name }) => name.startsWith('third='));
     expect(thirds.map(({ name }) => name).sort()).toEqual(['third=0', 'third=1', 'third=2']);
     expect(summed({ groups: thirds } as unknown as StatisticsView)).toBe(count);
-    expect(groups.find(({ name }) => name === '')?.states).toEqual({ waiting: 1, done: 2 });
+    expect(groups.find(({ name }) => name === '')).toMatchObject({
+      ...{ states: { waiting: 1, done: 2 }, outcomes: { succeeded: 2 }, runningMs: { count: 2 } },
+    });
     const sampled = await client.statistics({ by: 'tag', where: 'index=1,2&workflow=w1' });
     expect(names(sampled)).toEqual(['own=1', 'own=2', 'third=1', 'third=2']);
   });
@@ -157,6 +148,42 @@ describe('statistics of a scope', () => {
       await expect(client.statistics(options)).rejects.toMatchObject({ code: expect.stringMatching(/^bad-/) });
     },
   );
+});
+
+describe('when the rest will have ended', () => {
+  let own: InProcessController;
+  let asking: Client;
+  const etas = async (where: string) => [
+    (await asking.statisticsOf('w1')).eta,
+    (await asking.statistics()).eta,
+    (await asking.statistics({ where })).eta,
+  ];
+
+  beforeAll(async () => {
+    own = await startController();
+    asking = new Client(own.access);
+    const tasks = [{ command: 'a' }, { command: 'hang' }, { command: 'b', held: true as const }];
+    await asking.submitWhole(plainSpec, { tasks, edges: [] });
+    await eventually(async () => expect((await asking.workflow('w1')).counts).toMatchObject({ done: 1, running: 1 }));
+  });
+
+  afterAll(() => own.close());
+
+  it('is told while something runs, also of a filter', async () => {
+    for (const eta of await etas('index=1,2,3')) {
+      expect(eta).toMatchObject({ remaining: 2 });
+      expect(eta?.remainingMs).toBeGreaterThan(0);
+    }
+    // Of what matches one has ended, and the one that is held has not.
+    expect((await asking.statistics({ where: 'command=a,b' })).eta).toMatchObject({ remaining: 1 });
+    expect((await asking.statistics({ where: 'state=done' })).eta).toBeUndefined();
+  });
+
+  it('is told no more when what is left only waits', async () => {
+    await asking.cancelTask('w1.2');
+    await eventually(async () => expect((await asking.workflow('w1')).counts.cancelled).toBe(1));
+    expect(await etas('index=1,2,3')).toEqual([undefined, undefined, undefined]);
+  });
 });
 
 describe('failures', () => {

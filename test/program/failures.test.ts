@@ -51,6 +51,12 @@ it('without a server the command of a group runs that group here, to its end, an
   expect([again.code, again.stdout]).toEqual([1, '2 tasks were tried again\n']);
   expect(again.stderr).toContain('w1 failed: 3 of 4 tasks done, 1 failed');
   expect(herd.lines('ran').sort()).toEqual(['1', '1', '2', '2', '3', '4']);
+  expect(await herd.run('retry', 'w1', '--cause', 'exit:9')).toMatchObject({
+    code: 0,
+    stdout: 'no task matches\n',
+    stderr: '',
+  });
+  expect(await herd.run('retry', 'w1.99')).toMatchObject({ code: 2, stdout: '' });
   expect(await herd.run('retry', '--where', 'state=failed')).toMatchObject({ code: 3 });
   expect(await herd.run('retry', 'w1.3')).toMatchObject({ code: 0, stdout: 'w1.3 will be tried again\n' });
 });

@@ -2,7 +2,7 @@
 
 import type { Cell } from '../../controller/statistics/cell.ts';
 import type { Statistics } from '../../controller/statistics/statistics.ts';
-import { other, prefixOf, shownTag, type TagSet } from '../../controller/statistics/tag-sets.ts';
+import { anyPrefix, other, prefixOf, shownTag, type TagSet } from '../../controller/statistics/tag-sets.ts';
 import type { Place, WorkflowCells } from '../../controller/statistics/workflow-cells.ts';
 import type { Cluster } from '../../core/cluster.ts';
 import { printWorker, type TaskId, type WorkerId } from '../../model/ids.ts';
@@ -49,18 +49,16 @@ const byHost = (): Grouping => ({
   groupsOf: ({ worker }, cluster) => [hostName(worker, cluster)],
 });
 
-/** What has none is of the group without a name. `nameOf`: of the group that a tag means, if it means one. */
-function byTags(nameOf: (tag: string) => string | undefined): Grouping {
+/** By tags whose keys begin so. What has none is of the group without a name. */
+function byTags(prefix: string, nameOf: (tag: string) => string): Grouping {
   const groupsIn = once((tags: TagSet): readonly string[] => {
-    const names = tags.flatMap((tag) => nameOf(tag) ?? []);
+    const names = tags.filter((tag) => tag.startsWith(prefix)).map(nameOf);
     return names.length === 0 ? [''] : names;
   });
   return {
     *cellsOf(cells) {
-      for (const [tag, cell] of cells.tags) {
-        const name = nameOf(tag);
-        if (name !== undefined) yield [name, cell];
-      }
+      for (const [tag, cell] of cells.tags) if (tag.startsWith(prefix)) yield [nameOf(tag), cell];
+      yield ['', cells.without(prefix)];
     },
     groupsOf: ({ tags }) => groupsIn(tags),
     ofTask: (statistics, task) => groupsIn(statistics.tags.of(task)),
@@ -69,7 +67,7 @@ function byTags(nameOf: (tag: string) => string | undefined): Grouping {
 
 const groupings: Readonly<Record<string, () => Grouping>> = {
   ...{ template: byTemplate, worker: byWorker, host: byHost },
-  tag: () => byTags(shownTag),
+  tag: () => byTags(anyPrefix, shownTag),
 };
 
 const tagPrefix = 'tag:';
@@ -79,5 +77,5 @@ export function groupingBy(by: string): Grouping {
   const known = groupings[by];
   if (known !== undefined) return known();
   const prefix = prefixOf(by.slice(tagPrefix.length));
-  return byTags((tag) => (tag.startsWith(prefix) ? tag.slice(prefix.length) : undefined));
+  return byTags(prefix, (tag) => tag.slice(prefix.length));
 }

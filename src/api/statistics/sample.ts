@@ -53,8 +53,9 @@ export async function countStates(
 /** Where tasks stand, and how many of them are still to come. */
 class Tally {
   readonly states = noStates();
-  /** Commands that have not ended, of workflows that go on; and when the first of these was started. */
+  /** Commands that have not ended, of workflows that go on; whether something runs of one of these, and when the first was started. */
   remaining = 0;
+  isMoving = false;
   startedAt = Number.POSITIVE_INFINITY;
   #workflow: WorkflowRecord | undefined;
 
@@ -67,6 +68,7 @@ class Tally {
     const workflow = this.#workflow;
     if (workflow === undefined || workflow.startedAt === 0 || isEndedWorkflow(workflow.state)) return;
     this.remaining++;
+    this.isMoving ||= workflow.live > 0;
     this.startedAt = Math.min(this.startedAt, workflow.startedAt);
   }
 }

@@ -110,9 +110,10 @@ function statesOf(records: readonly WorkflowRecord[]): StateCounts {
   return counts;
 }
 
-/** Of workflows that go on. */
+/** Of workflows that go on; none where nothing runs: what is left waits, and for how long, how fast it went does not tell. */
 function etaOf(records: readonly WorkflowRecord[], rates: Rates, now: number): EtaView | undefined {
   const goingOn = records.filter(({ state, startedAt }) => startedAt > 0 && !isEndedWorkflow(state));
+  if (goingOn.every(({ live }) => live === 0)) return undefined;
   let remaining = 0;
   for (const record of goingOn) {
     for (const state of taskStates) if (!isEndedTask(state)) remaining += record.countOfCommands(state);
@@ -177,7 +178,7 @@ async function ofSample(
       }
     }
     const firstEnd = rows.reduce((first, { endedAt }) => Math.min(first, endedAt), now);
-    const perSecond = tally.remaining === 0 ? undefined : ends.perSecond(now, Math.min(now, tally.startedAt));
+    const perSecond = !tally.isMoving ? undefined : ends.perSecond(now, Math.min(now, tally.startedAt));
     return {
       sample,
       states: renderStates(tally.states),

@@ -6,7 +6,7 @@ import { typeable } from '../../definition/shell/quoting.ts';
 import { printWorker, printWorkflow } from '../../model/ids.ts';
 import { priorityMax } from '../../model/limits.ts';
 import { defaultQueue, type Need } from '../../model/need.ts';
-import { printDurationMs, showAtLeastBytes } from '../../model/units.ts';
+import { showAtLeastBytes } from '../../model/units.ts';
 
 /** `subject` is the task, or the workflow, that has the reason. */
 export function adviceFor(reason: Reason, subject: string): string[] {
@@ -22,7 +22,7 @@ export function adviceFor(reason: Reason, subject: string): string[] {
     case 'group-limit':
       return [concurrencyFor(reason)];
     case 'no-worker':
-      return ['drover worker'];
+      return [['drover worker', ...toldOnly(reason.need)].join(' ')];
     case 'no-queue':
       return [`drover worker --queue ${typeable(reason.queue)}`];
     case 'too-large':
@@ -36,7 +36,11 @@ export function adviceFor(reason: Reason, subject: string): string[] {
     case 'running':
       return [`drover logs ${subject} -f`];
     case 'failed':
-      return [...(reason.attempt === undefined ? [] : [`drover logs ${subject} --stderr`]), `drover retry ${subject}`];
+      return [
+        ...(reason.attempt === undefined ? [] : [`drover logs ${subject} --stderr`]),
+        // It would fail at once: that time does not come again, and what a check found is to be tried before it.
+        ...(reason.reason === 'deadline' || reason.reason === 'check' ? [] : [`drover retry ${subject}`]),
+      ];
     case 'cancelled':
       return reason.reason === 'user' || reason.reason === 'fail-fast' ? [`drover retry ${subject}`] : [];
     case 'ended':
@@ -64,13 +68,19 @@ function largerWorkers({ need, nearest, lacks }: ReasonOf<'too-large'>): string[
   return [...slots, `drover worker ${optionsFor(need).join(' ')}`];
 }
 
-function optionsFor({ queue, cpus, memoryBytes, gpus, runtimeMs, pools = {} }: Need): string[] {
+/** As to time, a worker that is not told when to end takes any task. */
+function optionsFor(need: Need): string[] {
+  const { cpus, memoryBytes, gpus } = need;
   return [
-    ...(queue === defaultQueue ? [] : [`--queue ${typeable(queue)}`]),
     `-j ${Math.ceil(cpus)}`,
     ...(memoryBytes === undefined ? [] : [`--memory ${showAtLeastBytes(memoryBytes).replace(' ', '')}`]),
     ...(gpus === undefined ? [] : [`--gpus ${gpus}`]),
-    ...Object.entries(pools).map(([name, amount]) => `--pool ${typeable(`${name}=${amount}`)}`),
-    ...(runtimeMs === undefined ? [] : [`--until ${printDurationMs(2 * runtimeMs)}`]),
+    ...toldOnly(need),
   ];
 }
+
+/** What a worker has only if it is told so; all else it finds out. */
+const toldOnly = ({ queue, pools = {} }: Need): string[] => [
+  ...(queue === defaultQueue ? [] : [`--queue ${typeable(queue)}`]),
+  ...Object.entries(pools).map(([name, amount]) => `--pool ${typeable(`${name}=${amount}`)}`),
+];

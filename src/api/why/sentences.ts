@@ -1,4 +1,5 @@
 /** Each reason as a sentence. */
+import { askedText } from '../../core/resources/queues.ts';
 import type { Shortage } from '../../core/resources/room.ts';
 import type { Reason, ReasonOf, Settling, Unavailable } from '../../core/why/reason.ts';
 import { printAttempt, printWorkflow } from '../../model/ids.ts';
@@ -135,7 +136,7 @@ const sentences: Sentences = {
     return `it asks for queue '${queue}', which no worker has${names === '' ? '' : `; there is ${names}`}`;
   },
   'too-large': ({ need, nearest, lacks, workers, isCut }, { cluster }) => {
-    const asked = lacks.map(({ of, asked: amount }) => `${amount}${of}`).join(' and ');
+    const asked = lacks.map(askedText).join(' and ');
     const there = lacks.map((lack) => lack.there).join(' and ');
     return (
       `it asks for ${asked}; the nearest of ${amountOf(workers, 'worker', isCut)} of queue '${need.queue}', ` +

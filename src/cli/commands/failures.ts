@@ -1,12 +1,9 @@
 /** `drover failures` */
-import { resolve } from 'node:path';
-import { typeable } from '../../definition/shell/quoting.ts';
 import { exitCodes } from '../../model/errors.ts';
-import type { FailureGroup } from '../../protocol/statistics.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
 import { renderFailures } from '../display/failures.ts';
-import type { CliEnv } from '../environment.ts';
+import { pastingInto } from '../pasting.ts';
 import { workflowNamed } from '../reference.ts';
 
 export interface FailuresOptions extends CommonOptions {
@@ -21,7 +18,8 @@ export function failures(context: Context, name: string | undefined, options: Fa
     const workflow = named ?? (await newestWithFailures(client));
     const found =
       workflow === undefined ? { groups: [] } : await client.failures(workflow, by === undefined ? {} : { by });
-    const list = { ...found, groups: found.groups.map((group) => atFolder(group, env, dir)) };
+    const pasted = pastingInto(env, dir);
+    const list = { ...found, groups: found.groups.map((group) => ({ ...group, rerun: pasted(group.rerun) })) };
     const id = workflow === undefined ? {} : { workflow };
     if (json) await printJson(env, { ...id, ...list });
     else if (list.groups.length > 0) {
@@ -33,12 +31,6 @@ export function failures(context: Context, name: string | undefined, options: Fa
     }
     return exitCodes.ok;
   });
-}
-
-/** Its command is for the same folder, wherever it is pasted. */
-function atFolder(group: FailureGroup, { cwd, variables }: CliEnv, dir: string | undefined): FailureGroup {
-  const isGiven = dir !== undefined && dir !== (variables.DROVER_DIR && resolve(cwd, variables.DROVER_DIR));
-  return isGiven ? { ...group, rerun: `${group.rerun} --dir ${typeable(dir)}` } : group;
 }
 
 async function newestWithFailures(client: Client): Promise<string | undefined> {

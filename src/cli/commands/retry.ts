@@ -7,6 +7,7 @@ import { amount } from '../display/text.ts';
 import { type ExecutionOptions, execute } from '../execution.ts';
 import { byFailure, checkMany, type FailureOptions, type ManyOptions, steerMany } from '../many.ts';
 import { type Named, named } from '../reference.ts';
+import { hasEnded } from '../watch.ts';
 
 export interface RetryOptions extends ManyOptions, FailureOptions, ExecutionOptions {
   readonly failed?: boolean;
@@ -40,9 +41,10 @@ function runHere(
   ask: (client: Client) => Promise<number>,
 ): Promise<number> {
   return execute(context, options, { ...inFolder(options.dir), goesOn: true }, async ({ client }) => {
-    const { counts } = await client.workflow(workflow);
-    await ask(client);
-    return { view: await client.workflow(workflow), doneBefore: counts.done };
+    const { counts, version } = await client.workflow(workflow);
+    const exitCode = await ask(client);
+    const view = await client.workflow(workflow);
+    return view.version === version && hasEnded(view) ? { exitCode } : { view, doneBefore: counts.done };
   });
 }
 

@@ -1,7 +1,9 @@
 /** `drover why` */
 import { DroverError, exitCodes } from '../../model/errors.ts';
+import type { ReasonView, TaskWhyView, WorkflowWhyView } from '../../protocol/why.ts';
 import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
 import { renderTaskWhy, renderWorkflowWhy } from '../display/why.ts';
+import { pastingInto } from '../pasting.ts';
 import { named } from '../reference.ts';
 
 export function why(context: Context, id: string, options: CommonOptions): Promise<number> {
@@ -10,16 +12,37 @@ export function why(context: Context, id: string, options: CommonOptions): Promi
   if (task !== undefined && attempt !== undefined) {
     throw new DroverError('bad-reference', `${id} is an attempt`, { hint: `name its task: ${task}` });
   }
+  const pasted = pastingInto(env, options.dir);
   return withClient(context, options, async (client) => {
     if (task !== undefined) {
-      const view = await client.why(task);
+      const view = ofTask(await client.why(task), pasted);
       if (options.json) await printJson(env, view);
       else await env.stdout.write(renderTaskWhy(view));
       return exitCodes.ok;
     }
-    const view = await client.whyOf(workflow);
+    const view = ofWorkflow(await client.whyOf(workflow), pasted);
     if (options.json) await printJson(env, view);
     else await env.stdout.write(renderWorkflowWhy(view));
     return exitCodes.ok;
   });
 }
+
+type Pasted = (command: string) => string;
+
+const ofReason = (reason: ReasonView, pasted: Pasted): ReasonView => ({ ...reason, advice: reason.advice.map(pasted) });
+
+function ofTask(view: TaskWhyView, pasted: Pasted): TaskWhyView {
+  const { reasons, root } = view;
+  return {
+    ...{ ...view, reasons: reasons.map((reason) => ofReason(reason, pasted)) },
+    ...(root === undefined
+      ? {}
+      : { root: { ...root, reasons: root.reasons.map((reason) => ofReason(reason, pasted)) } }),
+  };
+}
+
+const ofWorkflow = (view: WorkflowWhyView, pasted: Pasted): WorkflowWhyView => ({
+  ...view,
+  reasons: view.reasons.map((reason) => ofReason(reason, pasted)),
+  groups: view.groups.map((group) => ({ ...group, example: ofTask(group.example, pasted) })),
+});

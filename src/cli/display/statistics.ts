@@ -1,5 +1,5 @@
 /** Statistics as `drover stats` prints them. */
-import { taskStates } from '../../model/states.ts';
+import { isEndedTask, taskStates } from '../../model/states.ts';
 import { printBytes, printDurationMs, showBytes, showCount, showDuration, showRate } from '../../model/units.ts';
 import type {
   Distribution,
@@ -9,7 +9,7 @@ import type {
   StatisticsView,
 } from '../../protocol/statistics.ts';
 import { bar, sparkline } from './plots.ts';
-import { renderTable } from './table.ts';
+import { columnGap, renderTable } from './table.ts';
 import { amount, printable } from './text.ts';
 import { showTime } from './time.ts';
 
@@ -21,8 +21,14 @@ export interface StatisticsTerminal {
   readonly by: string | undefined;
 }
 
-const barWidth = 40;
+const barWidth = { least: 8, most: 40 } as const;
 const barsShown = 10;
+
+/** Ends of attempts whose names say too little by themselves. */
+const endWords: Readonly<Record<string, string>> = {
+  ...{ exited: 'exited with an error', signalled: 'ended by a signal' },
+  ...{ resource: 'out of memory or time', 'never-started': 'never started' },
+};
 
 /** Ends with a line feed. */
 export function renderStatistics(view: StatisticsView, terminal: StatisticsTerminal): string {
@@ -37,7 +43,7 @@ export function renderStatistics(view: StatisticsView, terminal: StatisticsTermi
 function headOf({ workflow, where, states, outcomes }: StatisticsView): string {
   const total = sumOf(states);
   const named = taskStates.flatMap((state) => (states[state] ? [`${showCount(states[state])} ${state}`] : []));
-  const ends = Object.entries(outcomes).map(([kind, count]) => `${showCount(count)} ${kind}`);
+  const ends = Object.entries(outcomes).map(([kind, count]) => `${showCount(count)} ${endWords[kind] ?? kind}`);
   const scope = [workflow ?? 'all workflows', ...(where === undefined ? [] : [`where ${printable(where)}`])].join(' ');
   const lines = [`${scope}: ${amount(total, 'task')}${named.length === 0 ? '' : ` (${named.join(', ')})`}`];
   if (ends.length > 0) lines.push(`attempts  ${ends.join(', ')}`);
@@ -102,20 +108,38 @@ function timesOf(view: StatisticsView, { columns }: StatisticsTerminal): string 
 }
 
 /** How long attempts ran. */
-function barsOf({ runningMs }: StatisticsView, { isUnicode }: StatisticsTerminal): string {
-  if (runningMs === undefined || runningMs.bars.length < 2) return '';
-  const each = Math.ceil(runningMs.bars.length / barsShown);
-  const bars = Array.from({ length: Math.ceil(runningMs.bars.length / each) }, (_, at) => {
-    const some = runningMs.bars.slice(at * each, (at + 1) * each);
-    return { upTo: some.at(-1)?.upTo ?? 0, count: some.reduce((sum, { count }) => sum + count, 0) };
-  });
+function barsOf({ runningMs }: StatisticsView, { columns = Number.POSITIVE_INFINITY, isUnicode }: StatisticsTerminal) {
+  const bars = labelled(runningMs?.bars ?? []);
+  if (bars.length < 2) return '';
+  const titles = [
+    { title: 'RAN', align: 'right' },
+    { title: 'ATTEMPTS', align: 'right' },
+  ] as const;
+  const rows = bars.map(({ label, count }) => [label, showCount(count)]);
+  const space = columns - renderTable(titles, rows).indexOf('\n') - columnGap.length;
+  const width = Math.max(barWidth.least, Math.min(barWidth.most, space));
   const most = Math.max(...bars.map(({ count }) => count));
-  const rows = bars.map(({ upTo, count }) => [
-    `up to ${showDuration(upTo)}`,
-    showCount(count),
-    bar(count, most, barWidth, isUnicode),
-  ]);
-  return renderTable([{ title: 'RAN', align: 'right' }, { title: 'ATTEMPTS', align: 'right' }, { title: '' }], rows);
+  const drawn = rows.map((row, at) => [...row, bar(bars[at]?.count ?? 0, most, width, isUnicode)]);
+  return renderTable([...titles, { title: '' }], drawn);
+}
+
+interface LabelledBar {
+  readonly label: string;
+  count: number;
+}
+
+/** Not more than are shown, and those that would be called the same are one. */
+function labelled(all: Distribution['bars']): LabelledBar[] {
+  const each = Math.ceil(all.length / barsShown);
+  const bars: LabelledBar[] = [];
+  all.forEach(({ count }, at) => {
+    const { upTo } = all[Math.min(all.length - 1, at - (at % each) + each - 1)] as Distribution['bars'][number];
+    const label = `up to ${showDuration(upTo)}`;
+    const last = bars.at(-1);
+    if (last?.label === label) last.count += count;
+    else bars.push({ label, count });
+  });
+  return bars;
 }
 
 const showCpus = (cpus: number): string => String(Math.round(cpus * 100) / 100);
@@ -150,30 +174,36 @@ function requestsOf({ memory, cpus, runtime, recommended }: StatisticsView): str
 const optionally = (value: number | undefined, show: (value: number) => string): string | undefined =>
   value === undefined ? undefined : show(value);
 
+const groupTitles = ['ENDED', 'FAILED', 'LEFT', 'WAIT P50', 'RAN P50', 'RAN P95', 'PEAK', 'CPUS', 'RECOMMENDED'];
+
+/** Columns in which no group has anything are left out: a terminal is narrow enough. */
 function groupsOf({ groups }: StatisticsView, { columns, by = '' }: StatisticsTerminal): string {
-  if (groups === undefined) return '';
-  const right = { align: 'right' } as const;
-  const titles = ['ENDED', 'FAILED', 'WAIT P50', 'RAN P50', 'RAN P95', 'PEAK', 'CPUS'];
-  return renderTable(
-    [{ title: by.toUpperCase() }, ...titles.map((title) => ({ title, ...right })), { title: 'RECOMMENDED' }],
-    groups.map(groupRow),
-    columns,
-  );
+  if (groups === undefined || groups.length === 0) return '';
+  const rows = groups.map(groupRow);
+  const titles = [by.toUpperCase(), ...groupTitles];
+  const isShown = titles.map((_, at) => at === 0 || rows.some((row) => row[at] !== ''));
+  const shown = <T>(row: readonly T[]): T[] => row.filter((_, at) => isShown[at]);
+  const all = titles.map((title, at) => ({
+    ...{ title, ...(at === 0 || title === 'RECOMMENDED' ? {} : { align: 'right' as const }) },
+  }));
+  return renderTable(shown(all), rows.map(shown), columns);
 }
 
-function groupRow({ name, outcomes, waitingMs, runningMs, peakBytes, cpus, recommended }: StatisticsGroup): string[] {
+function groupRow(group: StatisticsGroup): string[] {
+  const { name, outcomes, states = {}, waitingMs, runningMs, peakBytes, cpus, recommended } = group;
   const ended = sumOf(outcomes);
   const failed = ended - (outcomes.succeeded ?? 0) - (outcomes.cancelled ?? 0);
-  const { memoryBytes, runtimeMs } = recommended;
+  const left = taskStates.reduce((sum, state) => sum + (isEndedTask(state) ? 0 : (states[state] ?? 0)), 0);
   const advice = [
-    ...(memoryBytes === undefined ? [] : [`memory ${printBytes(memoryBytes)}`]),
-    ...(recommended.cpus === undefined ? [] : [`cpus ${recommended.cpus}`]),
-    ...(runtimeMs === undefined ? [] : [`time ${printDurationMs(runtimeMs)}`]),
+    optionally(recommended.memoryBytes, printBytes),
+    optionally(recommended.cpus, (value) => `${value} ${value === 1 ? 'cpu' : 'cpus'}`),
+    optionally(recommended.runtimeMs, printDurationMs),
   ];
   return [
-    ...[name === '' ? '-' : name, showCount(ended), failed === 0 ? '' : showCount(failed)],
+    ...[name === '' ? '-' : name, showCount(ended)],
+    ...[failed, left].map((count) => (count === 0 ? '' : showCount(count))),
     ...[waitingMs?.p50, runningMs?.p50, runningMs?.p95].map((value) => optionally(value, showDuration) ?? ''),
     ...[optionally(peakBytes?.max, showBytes) ?? '', optionally(cpus?.used, showCpus) ?? ''],
-    advice.join(', '),
+    advice.filter((part) => part !== undefined).join(', '),
   ];
 }

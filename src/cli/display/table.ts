@@ -6,7 +6,7 @@ export interface Column {
   readonly align?: 'right';
 }
 
-const gap = '  ';
+export const columnGap = '  ';
 
 /** Ends with a line feed. Cells may hold anything; control characters are shown as escapes. */
 export function renderTable(
@@ -18,7 +18,7 @@ export function renderTable(
   const widths = columns.map((_, i) => cells.reduce((max, row) => Math.max(max, widthOf(row[i] ?? '')), 0));
   const lines = cells.map((row) => {
     const padded = columns.map(({ align }, i) => pad(row[i] ?? '', widths[i] ?? 0, align));
-    const line = padded.join(gap).trimEnd();
+    const line = padded.join(columnGap).trimEnd();
     return maxColumns === undefined ? line : truncate(line, maxColumns);
   });
   return `${lines.join('\n')}\n`;

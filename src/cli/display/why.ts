@@ -48,7 +48,7 @@ const reasonLines = ({ text, advice }: ReasonView, indent: string): string[] => 
 ];
 
 function rootLines({ task, state, steps, isCut, reasons }: RootView, indent: string): string[] {
-  const far = steps === 1 ? 'which it waits for' : `${showCount(steps)} dependencies away`;
+  const far = steps === 1 ? 'which it depends on' : `${showCount(steps)} dependencies away`;
   const maybe = isCut ? ', as far as was looked' : '';
   return [
     `${indent}behind that is ${task}, ${far}${maybe}, ${state}:`,

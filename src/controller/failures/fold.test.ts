@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { failureLimits } from '../../model/limits.ts';
-import { foldLines } from './fold.ts';
+import { foldLines, shownLine } from './fold.ts';
 
 describe('lines that differ only in what does not matter are folded to the same', () => {
   it.each([
@@ -39,4 +39,15 @@ it('a long line is cut, and folding it takes no time to speak of', () => {
   expect(foldLines('x'.repeat(1_000_000))).toBe('x'.repeat(failureLimits.lineCharactersMax));
   for (const hard of ['/', './', 'a/', '0', 'a.', '1.', '-']) foldLines(hard.repeat(500_000));
   expect(performance.now() - begin).toBeLessThan(2_000);
+});
+
+describe('a line is shown as a terminal would in the end', () => {
+  it.each([
+    ['\u001b[1;31merror\u001b[0m: 7 of 9 \u001b[K', 'error: 7 of 9'],
+    ['10 %\r55 %\r  gave up at 93 %\r\u001b[0m', '  gave up at 93 %'],
+    ['    at main (/a/b.js:7)\r', '    at main (/a/b.js:7)'],
+    ['\u001b[0m', ''],
+  ])('%j', (line, shown) => {
+    expect(shownLine(line)).toBe(shown);
+  });
 });

@@ -6,8 +6,6 @@ import { failureLimits } from '../../model/limits.ts';
 
 /** In this order: what comes first may hold what a later one would fold. */
 const folds: readonly (readonly [RegExp, string])[] = [
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal are what is looked for.
-  [/\u001b\[[\d;?]*[ -/]*[@-~]/g, ''],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi, '<uuid>'],
   [/\b[a-z][a-z0-9+.-]*:\/\/[^\s'"`<>)\]]+/gi, '<url>'],
   [/\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d)\b)?/g, '<time>'],
@@ -37,11 +35,17 @@ export function foldLines(text: string): string {
   return lines.reverse().join('\n');
 }
 
-/** Of a line that was written over, as a bar of progress is, the last state counts. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours of a terminal are what is looked for.
+const colours = /\u001b\[[\d;?]*[ -/]*[@-~]/g;
+
+/** What a terminal would show in the end: of a line that was written over, as a bar of progress is, the last state, without colours. */
+export function shownLine(line: string): string {
+  const trimmed = line.replace(colours, '').trimEnd();
+  return trimmed.slice(trimmed.lastIndexOf('\r') + 1);
+}
+
 function foldLine(line: string): string {
-  const trimmed = line.trimEnd();
-  const shown = trimmed.slice(trimmed.lastIndexOf('\r') + 1, trimmed.length);
-  let folded = shown.slice(0, failureLimits.lineCharactersMax);
+  let folded = shownLine(line).slice(0, failureLimits.lineCharactersMax);
   for (const [pattern, stands] of folds) folded = folded.replace(pattern, stands);
   return folded.trim();
 }

@@ -18,13 +18,15 @@ export type TagSet = readonly string[];
 export const tagKey = (name: string, value: string): string => `${prefixOf(name)}${value}`;
 /** What the keys of all tags of that name begin with. */
 export const prefixOf = (name: string): string => `${name.length}:${name}=`;
+/** What every key begins with: for who asks about any tag. */
+export const anyPrefix = '';
+/** That of the tag's own name. */
+export const prefixIn = (key: string): string =>
+  key.slice(0, key.indexOf(':') + 1 + Number.parseInt(key, 10) + '='.length);
 /** `name=value`, as people write it. */
 export const shownTag = (key: string): string => key.slice(key.indexOf(':') + 1);
 /** What is left of a tag where its value is one of too many. */
-export function otherOf(key: string): string {
-  const begin = key.indexOf(':') + 1;
-  return `${key.slice(0, begin + Number.parseInt(key, 10))}=${other}`;
-}
+export const otherOf = (key: string): string => `${prefixIn(key)}${other}`;
 
 const none: TagSet = [];
 const lastSet = 65_535;

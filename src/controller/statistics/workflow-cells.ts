@@ -1,12 +1,13 @@
 /**
  * The statistics of one workflow: cells by template, by worker and by tag, and how many tasks ended when.
  * 1. Every ended attempt is in one cell of templates and in one of workers; in as many of tags as its task has tags.
+ * 2. For each name of a tag that one of them had, those without it are in a cell, too; and so are those without any.
  */
 import type { WorkerId } from '../../model/ids.ts';
 import { statisticsLimits } from '../../model/limits.ts';
 import { type Buckets, Cell, type Ended } from './cell.ts';
 import { Rates } from './rates.ts';
-import { other, otherOf, type TagSet } from './tag-sets.ts';
+import { anyPrefix, other, otherOf, prefixIn, type TagSet } from './tag-sets.ts';
 
 /** How many cells there may still be, of all workflows together. */
 export interface Allowance {
@@ -16,11 +17,15 @@ export interface Allowance {
 /** Of tasks that were made of no template; a template can't have this name. */
 export const noTemplate = '';
 
+const hasAny = (tags: TagSet, prefix: string): boolean => tags.some((tag) => tag.startsWith(prefix));
+
 export class WorkflowCells {
   readonly rates = new Rates();
   readonly #templates = new Map<string, Cell>();
   readonly #workers = new Map<WorkerId | 0, Cell>();
   readonly #tags = new Map<string, Cell>();
+  /** Of what has no tag whose key begins so; from the first end of one that has. */
+  readonly #without = new Map<string, Cell>();
   readonly #allowance: Allowance;
   /** From which index on tasks were added, and when they could first run. */
   readonly #activations: { readonly fromIndex: number; readonly at: number }[] = [];
@@ -30,7 +35,7 @@ export class WorkflowCells {
   }
 
   get size(): number {
-    return this.#templates.size + this.#workers.size + this.#tags.size;
+    return this.#templates.size + this.#workers.size + this.#tags.size + this.#without.size;
   }
 
   get templates(): ReadonlyMap<string, Cell> {
@@ -47,7 +52,14 @@ export class WorkflowCells {
     return this.#tags;
   }
 
+  /** Of ends without a tag whose key begins so (tag-sets.ts). */
+  without(prefix: string): Cell {
+    return this.#without.get(prefix) ?? this.sum();
+  }
+
   add(end: Ended, buckets: Buckets, { template, worker, tags }: Place): void {
+    for (const tag of tags) if (!this.#tags.has(tag)) this.#tellApart(anyPrefix, prefixIn(tag));
+    for (const [prefix, cell] of this.#without) if (!hasAny(tags, prefix)) cell.add(end, buckets);
     this.#templateCell(template).add(end, buckets);
     this.#workerCell(worker).add(end, buckets);
     for (const tag of tags) this.#tagCell(tag).add(end, buckets);
@@ -55,6 +67,7 @@ export class WorkflowCells {
 
   /** An end that was counted turns out to have been another. */
   retract(outcome: number, { template, worker, tags }: Place): void {
+    for (const [prefix, cell] of this.#without) if (!hasAny(tags, prefix)) cell.retract(outcome);
     this.#templateCell(template).retract(outcome);
     this.#workerCell(worker).retract(outcome);
     for (const tag of tags) this.#tagCell(tag).retract(outcome);
@@ -62,6 +75,8 @@ export class WorkflowCells {
 
   /** All that another has, but when tasks ended and could first run. */
   addAll(others: WorkflowCells): void {
+    this.#tellApart(...others.#without.keys());
+    for (const [prefix, cell] of this.#without) cell.addAll(others.without(prefix));
     for (const [template, cell] of others.#templates) this.#templateCell(template).addAll(cell);
     for (const [worker, cell] of others.#workers) this.#workerCell(worker).addAll(cell);
     for (const [tag, cell] of others.#tags) this.#tagCell(tag).addAll(cell);
@@ -89,6 +104,15 @@ export class WorkflowCells {
       if (one !== undefined && one.fromIndex <= index) return one.at;
     }
     return undefined;
+  }
+
+  /** So far nothing had such a tag: what is without is all that there was. */
+  #tellApart(...prefixes: readonly string[]): void {
+    for (const prefix of prefixes) {
+      if (this.#without.has(prefix)) continue;
+      this.#without.set(prefix, this.sum());
+      this.#allowance.left--;
+    }
   }
 
   #templateCell(template: string): Cell {

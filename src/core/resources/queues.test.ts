@@ -55,6 +55,8 @@ describe('a need', () => {
     expect(lacks({ cpus: 4, memoryBytes: 32 * gib })).toContain('k2 on host h, has 16.0 GiB');
     expect(lacks({ gpus: 1, runtimeMs: 61_000 })).toContain('asks for 1m 1s of time');
     expect(lacks({ pools: { scratch: 3 } })).toContain('asks for 3 of scratch');
+    expect(lacks({ queue: 'default', gpus: 1 })).toContain('asks for 1 gpu; ');
+    expect(lacks({ queue: 'default', gpus: 2 })).toContain('asks for 2 gpus; ');
     expect(lacks({ queue: 'none' })).toBe("asks for queue 'none', which no worker has");
   });
 });

@@ -68,11 +68,14 @@ export function couldHold(cluster: Cluster, need: Need, now: number): Holding {
   }
   if (nearest === undefined) return { ok: false, lacks: `asks for queue '${need.queue}', which no worker has` };
   const { worker, lacks } = nearest;
-  const asked = lacks.map((lack) => `${lack.asked}${lack.of}`).join(' and ');
+  const asked = lacks.map(askedText).join(' and ');
   const there = lacks.map((lack) => lack.there).join(' and ');
   const which = `the largest worker of queue '${need.queue}', ${printWorker(worker.id)} on host ${worker.host}`;
   return { ok: false, lacks: `asks for ${asked}; ${which}, has ${there}` };
 }
+
+/** `64.0 GiB of memory`, `1 gpu` */
+export const askedText = ({ asked, of }: Lack): string => `${asked}${asked === '1' && of === ' gpus' ? ' gpu' : of}`;
 
 /** How far a worker is from being large enough. */
 export const distanceOf = (lacks: readonly Lack[]): number => lacks.reduce((sum, { part }) => sum + 1 - part, 0);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { check, command, edge, join } from '../../../test/core/herd.ts';
 import { reasonCases } from '../../../test/core/reasons.ts';
-import { held, needing, reservation, rules, times, Yard } from '../../../test/core/yard.ts';
+import { failed, held, needing, reservation, rules, times, Yard } from '../../../test/core/yard.ts';
 import { workerId } from '../../model/ids.ts';
 import { workerAttemptsMax } from '../../model/limits.ts';
 import { reasonKinds } from '../../model/reasons.ts';
@@ -138,6 +138,19 @@ describe('the root of a chain', () => {
     expect(yard.why(w, 5).root).toMatchObject({ task: 2, steps: 2 });
   });
 
+  it('is behind a check what failed before it', () => {
+    const yard = new Yard();
+    const w = yard.submit([command, command, check, command], [edge(1, 3, 'any'), edge(2, 3, 'any'), edge(3, 4)]);
+    yard.launch();
+    yard.end(w, 1);
+    yard.end(w, 2, failed);
+    expect(yard.why(w, 3)).toMatchObject({
+      reasons: [{ kind: 'failed', reason: 'check' }],
+      root: { task: yard.task(w, 2), steps: 1, reasons: [{ kind: 'failed', reason: 'attempts' }] },
+    });
+    expect(yard.why(w, 4).root).toMatchObject({ task: yard.task(w, 2), steps: 2 });
+  });
+
   it('is found across workflows', () => {
     const yard = new Yard();
     const one = yard.submit([held]);
@@ -208,6 +221,17 @@ describe('why a workflow has not ended', () => {
     const w = yard.submit([...times(9_000, join), held, ...times(9_000, join), held]);
     const why = whyWorkflow(yard.cluster, w, yard.outlook);
     expect(why).toMatchObject({ unended: 2, sampled: 2, groups: [{ count: 2 }] });
+  });
+
+  it('is told by queue where there is no worker, since each takes another', () => {
+    const yard = new Yard();
+    yard.loseAll();
+    const w = yard.submit([command, needing({ queue: 'big' }), command]);
+    const { groups } = whyWorkflow(yard.cluster, w, yard.outlook);
+    expect(groups.map(({ count, example }) => [count, example.task])).toEqual([
+      [2, yard.task(w, 1)],
+      [1, yard.task(w, 2)],
+    ]);
   });
 
   it('is that it is halted, where it is', () => {

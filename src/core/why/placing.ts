@@ -125,7 +125,9 @@ export class Placing {
 
   #missing(): Reason[] {
     const { need } = this.#lane;
-    if (this.#staying === 0 && this.#unavailable.count === 0) return [{ kind: 'no-worker', leaving: this.#leaving }];
+    if (this.#staying === 0 && this.#unavailable.count === 0) {
+      return [{ kind: 'no-worker', leaving: this.#leaving, need }];
+    }
     if (this.hasPlaces) return this.#noPlace();
     const reasons: Reason[] = [];
     if (this.#unavailable.count > 0) reasons.push({ kind: 'workers-unavailable', workers: this.#unavailable });

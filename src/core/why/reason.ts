@@ -88,7 +88,7 @@ interface Facts {
     readonly max: number;
     readonly used: number;
   };
-  readonly 'no-worker': { readonly leaving: number };
+  readonly 'no-worker': { readonly leaving: number; readonly need: Need };
   readonly 'no-queue': { readonly queue: string; readonly others: Some<string> };
   readonly 'too-large': {
     readonly need: Need;

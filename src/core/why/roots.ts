@@ -1,5 +1,5 @@
 /**
- * Where chains of dependencies end: behind a task that waits, or that was cancelled for another, is at last one that does neither. Of
+ * Where chains of dependencies end: behind a task that waits, or that was cancelled or failed for another, is at last one that does neither. Of
  * several that one is told for which somebody has to do something.
  *
  * Owns: what was found out so far, and how many more edges may be looked at.
@@ -25,10 +25,15 @@ interface Frame {
   best: Root | undefined;
 }
 
-/** Whether an edge keeps its child where it is: one that waits, by any that is not met; one that was cancelled, by one that can't be. */
+/**
+ * Whether an edge keeps its child where it is: one that waits, by any that is not met; one that was cancelled, by one that can't
+ * be; a check that failed, by the failure that it found.
+ */
 function isInTheWay({ tasks }: Cluster, child: TaskId, after: EdgeKind, parent: TaskState): boolean {
+  const state = tasks.state(child);
+  if (state === 'failed') return edgeStatus('failure', parent) === 'met';
   const status = edgeStatus(after, parent);
-  return tasks.state(child) === 'cancelled' ? status === 'impossible' : status !== 'met';
+  return state === 'cancelled' ? status === 'impossible' : status !== 'met';
 }
 
 /** Whether it is where it is because of others. */
@@ -36,6 +41,7 @@ export function dependsOnOthers({ tasks }: Cluster, task: TaskId): boolean {
   const state = tasks.state(task);
   if (state === 'waiting' || state === 'registering') return tasks.pending(task) > 0;
   const reason = tasks.reason(task);
+  if (state === 'failed') return reason === 'check';
   return state === 'cancelled' && (reason === 'upstream' || reason === 'unneeded');
 }
 

@@ -74,6 +74,8 @@ function keyOf(cluster: Cluster, analyst: Analyst, task: TaskId): string {
       return `${first.kind} ${first.name}`;
     case 'group-limit':
       return `${first.kind} ${first.group}`;
+    case 'no-worker':
+      return `${first.kind} ${first.need.queue}`;
     case 'no-queue':
       return `${first.kind} ${first.queue}`;
     case 'too-large':
