@@ -47,6 +47,8 @@ export interface Search {
   readonly streams: readonly OutputStream[];
   /** Lines before and behind each that matches. */
   readonly context: number;
+  /** Of each task; the last one when absent. */
+  readonly attempt: number | undefined;
   readonly cursor: string | undefined;
 }
 
@@ -65,7 +67,7 @@ export async function* searchOutput(shell: ControllerShell, search: Search): Asy
   let after = search.cursor === undefined ? undefined : decodeCursor(order, search.cursor);
   for (;;) {
     const { tasks, reached } = await selectTasks(shell, plan, { after, isDescending: false, most: limits.tasksAtOnce });
-    const rows = await lastAttempts(shell, tasks);
+    const rows = await attemptsToSearch(shell, tasks, search.attempt);
     for (const [at, task] of tasks.entries()) {
       const row = rows[at];
       if (row !== undefined) yield* searchTask(shell, search, task, row, tally);
@@ -75,6 +77,22 @@ export async function* searchOutput(shell: ControllerShell, search: Search): Asy
     after = reached;
     await breath();
   }
+}
+
+/** None of a task that has no such attempt. */
+async function attemptsToSearch(
+  shell: ControllerShell,
+  tasks: readonly TaskId[],
+  number: number | undefined,
+): Promise<(AttemptRow | undefined)[]> {
+  const last = await lastAttempts(shell, tasks);
+  if (number === undefined) return last;
+  const rows: (AttemptRow | undefined)[] = [];
+  for (const row of last) {
+    const all = row === undefined || row.number < number ? [] : await shell.store.attemptsBack(row.id);
+    rows.push(all.find((attempt) => attempt.number === number));
+  }
+  return rows;
 }
 
 async function* searchTask(

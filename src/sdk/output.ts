@@ -74,6 +74,8 @@ export interface SearchOptions {
   readonly stream?: 'stdout' | 'stderr' | 'both';
   /** Lines before and behind each that matches. */
   readonly context?: number;
+  /** Of each task; the last one when absent. */
+  readonly attempt?: number;
   /** Which tasks. */
   readonly where?: string;
 }

@@ -180,6 +180,18 @@ describe('logs --grep', () => {
     expect(bench.env.stdout.lines[0]).toBe('e\u001b[31mrr\u001b[0mo\u001b[31mr\u001b[0m 1');
   });
 
+  it('looks at the attempt that is named', async () => {
+    const { id } = await bench.client.submitWhole(
+      { ...plainSpec, maxAttempts: 2 },
+      { tasks: [{ command: 'fail a' }, { command: 'fail b' }], edges: [] },
+    );
+    await untilEnded(id);
+    // Only the first attempts have failed, and said so.
+    expect(await bench.drover('logs', `${id}.1#1`, `${id}.2`, '--grep', 'oh', '--stderr')).toBe(0);
+    expect(bench.env.stdout.lines).toEqual([`${id}.1:1 ! oh`]);
+    expect(await bench.drover('logs', `${id}.1`, '--attempt', '2', '--grep', 'oh', '--stderr')).toBe(1);
+  });
+
   it('exits 1 when nothing does', async () => {
     expect(await bench.drover('logs', 'w1', '--grep', 'nothing of the kind')).toBe(1);
     expect(bench.env.stdout.text).toBe('');
