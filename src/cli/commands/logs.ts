@@ -7,7 +7,7 @@ import { patienceOf } from '../execution.ts';
 import { LogFollower, LogList, type ManyLogs, patternOf } from '../logs/many.ts';
 import { OneLog, type OneLogOptions } from '../logs/one.ts';
 import { search } from '../logs/search.ts';
-import { type NamedTask, type Selection, selectionOf } from '../logs/selection.ts';
+import { mustExist, type NamedTask, type Selection, selectionOf } from '../logs/selection.ts';
 import { reporterFor } from '../reporter.ts';
 import type { SessionOptions } from '../session.ts';
 
@@ -33,13 +33,14 @@ export function logs(context: Context, names: readonly string[], options: LogOpt
   const pattern = grep === undefined ? undefined : patternOf(grep, ignoreCase);
   // Who follows outlasts a restart of the server, and a run does not end before its last lines are read.
   const following = follow ? { attends: true, patience: patienceOf(reporterFor(context.env, 'quiet')) } : {};
-  return withPatience(context, { ...inFolder(options.dir), ...following }, (client) => {
-    if (grep !== undefined && !follow) return searchThem(context, client, selection, { ...options, grep });
+  return withPatience(context, { ...inFolder(options.dir), ...following }, async (client) => {
     const [one] = selection.tasks;
     const isOne = selection.tasks.length === 1 && selection.filters.length === 0;
     if (one !== undefined && isOne && pattern === undefined) {
       return logOne({ env: context.env, client, streams: streamsOf(options), tail }, one, follow ?? false);
     }
+    await mustExist(client, selection);
+    if (grep !== undefined && !follow) return searchThem(context, client, selection, { ...options, grep });
     return logMany(
       { env: context.env, client, streams: streamsOf(options), tail, pattern },
       selection,

@@ -117,7 +117,7 @@ describe('logs of many tasks', () => {
     await eventually(async () => expect((await bench.client.workflow(id)).counts.running).toBe(2));
     const { env, client } = bench;
     const logs = { env, client, streams: ['stdout'] as const, tail: undefined, pattern: undefined };
-    const following = new LogFollower(logs, 1).follow({ tasks: [], filters: [`workflow=${id}`] });
+    const following = new LogFollower(logs, 1).follow({ tasks: [], workflows: [id], filters: [`workflow=${id}`] });
     await eventually(() =>
       expect(env.stderr.text).toBe(
         'drover: 1 at a time are followed: the output of 1 more task comes when others end\n',
@@ -152,6 +152,11 @@ describe('logs of many tasks', () => {
     [['w1', '--attempt', '1'], '--attempt is for a single task'],
     [['w1', '--grep', '('], 'Invalid regular expression'],
     [['w1', '--grep', 'a', '--tail', '1'], 'leave --tail out'],
+    [['w99'], 'there is no workflow w99'],
+    [['w99', '-f'], 'there is no workflow w99'],
+    [['w1', 'w99', '--grep', 'a'], 'there is no workflow w99'],
+    [['w1.99', '--grep', 'a'], 'there is no task w1.99'],
+    [['w1.1#9', '--grep', 'a'], 'w1.1 has no attempt 9'],
   ])('are refused: %j', async (words, message) => {
     expect(await bench.drover('logs', ...words)).toBe(2);
     expect(bench.env.stderr.text).toContain(message);
