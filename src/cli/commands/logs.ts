@@ -27,9 +27,7 @@ export interface LogOptions extends Omit<CommonOptions, 'json'> {
 export function logs(context: Context, names: readonly string[], options: LogOptions): Promise<number> {
   const selection = selectionOf(names, options);
   const { grep, follow, tail, ignoreCase = false } = options;
-  if (grep !== undefined && tail !== undefined) {
-    throw new DroverError('bad-input', '--grep looks at all of it: leave --tail out');
-  }
+  mustMean(options);
   const pattern = grep === undefined ? undefined : patternOf(grep, ignoreCase);
   // Who follows outlasts a restart of the server, and a run does not end before its last lines are read.
   const following = follow ? { attends: true, patience: patienceOf(reporterFor(context.env, 'quiet')) } : {};
@@ -47,6 +45,16 @@ export function logs(context: Context, names: readonly string[], options: LogOpt
       follow ?? false,
     );
   });
+}
+
+/** What would be without effect is refused. */
+function mustMean({ grep, follow, tail, ignoreCase, context }: LogOptions): void {
+  const refuse = (message: string): never => {
+    throw new DroverError('bad-input', message);
+  };
+  if (grep !== undefined && tail !== undefined) refuse('--grep looks at all of it: leave --tail out');
+  if (grep === undefined && (ignoreCase || context !== undefined)) refuse('-i and -C are for what --grep finds');
+  if (follow && context !== undefined) refuse('with -f only lines that match are printed: leave -C out');
 }
 
 const withPatience = (context: Context, options: SessionOptions, body: (client: Client) => Promise<number>) =>
