@@ -4,7 +4,7 @@ import type { OutputStream } from '../../model/states.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type CommonOptions, type Context, inFolder, withSession } from '../context.ts';
 import { patienceOf } from '../execution.ts';
-import { LogFollower, LogList, type ManyLogs, patternOf } from '../logs/many.ts';
+import { LogFollower, LogList, type ManyLogs } from '../logs/many.ts';
 import { OneLog, type OneLogOptions } from '../logs/one.ts';
 import { search } from '../logs/search.ts';
 import { mustExist, type NamedTask, type Selection, selectionOf } from '../logs/selection.ts';
@@ -28,7 +28,7 @@ export function logs(context: Context, names: readonly string[], options: LogOpt
   const selection = selectionOf(names, options);
   const { grep, follow, tail, ignoreCase = false } = options;
   mustMean(options);
-  const pattern = grep === undefined ? undefined : patternOf(grep, ignoreCase);
+  const pattern = grep === undefined ? undefined : context.env.compilePattern(grep, ignoreCase);
   // Who follows outlasts a restart of the server, and a run does not end before its last lines are read.
   const following = follow ? { attends: true, patience: patienceOf(reporterFor(context.env, 'quiet')) } : {};
   return withPatience(context, { ...inFolder(options.dir), ...following }, async (client) => {

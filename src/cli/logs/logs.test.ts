@@ -15,6 +15,11 @@ const submit = async (...commands: string[]): Promise<string> => {
   return (await bench.client.submitWhole(plainSpec, { tasks, edges: [] })).id;
 };
 
+const renew = (): void => {
+  bench.renew();
+  bench.env.compilePattern = controller.compilePattern;
+};
+
 const untilEnded = (id: string) =>
   eventually(async () => expect((await bench.client.workflow(id)).endedAt).toBeDefined());
 
@@ -26,7 +31,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => controller.close());
-beforeEach(() => bench.renew());
+beforeEach(() => renew());
 
 describe('logs of many tasks', () => {
   it('come line by line, in the order of the tasks, with their names', async () => {
@@ -106,7 +111,7 @@ describe('logs of many tasks', () => {
     expect(await bench.drover('logs', `${id}.1`, '-f')).toBe(0);
     expect(bench.env.stdout.text).toBe('out of fail a\nout of fail a\n');
     expect(bench.env.stderr.text).toBe(`drover: ${id}.1 is tried again: attempt 2\n`);
-    bench.renew();
+    renew();
     expect(await bench.drover('logs', `${id}.2#1`, '-f', '--stderr')).toBe(0);
     expect(bench.env.stdout.text).toBe('b\n');
     await untilEnded(id);
@@ -175,7 +180,7 @@ describe('logs --grep', () => {
   it('prints what stands around them', async () => {
     expect(await bench.drover('logs', 'w1.1', '--grep', 'error', '-C', '1')).toBe(0);
     expect(bench.env.stdout.lines).toEqual(['out of a', 'error 1', 'b', 'c', 'error 2']);
-    bench.renew();
+    renew();
     expect(await bench.drover('logs', 'w1', '--grep', 'a$|error 2', '-C', '1')).toBe(0);
     expect(bench.env.stdout.lines).toEqual([
       ...['w1.1:1 | out of a', 'w1.1-2 | error 1', '--', 'w1.1-4 | c', 'w1.1:5 | error 2'],
@@ -215,6 +220,13 @@ describe('logs --grep', () => {
     await untilEnded(id);
     expect(await bench.drover('logs', id, '--grep', '^out of (a+)+$')).toBe(2);
     expect(bench.env.stderr.text).toContain('takes too long');
+  });
+
+  it('refuses such an expression also for what is followed', async () => {
+    const id = await submit(`${'a'.repeat(50)}b\n`, `${'a'.repeat(50)}b\n`);
+    expect(await bench.drover('logs', id, '-f', '--grep', '^out of (a+)+$')).toBe(2);
+    expect(bench.env.stderr.text.match(/takes too long/g)).toHaveLength(1);
+    await untilEnded(id);
   });
 
   it('filters what is followed', async () => {

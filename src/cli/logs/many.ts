@@ -1,10 +1,11 @@
 /** The output of many tasks: one after the other, or all at once as it comes. */
 import { DroverError } from '../../model/errors.ts';
+import { searchLimits } from '../../model/limits.ts';
 import { endedTaskStates, isEndedTask, isEndedWorkflow, type OutputStream, taskStates } from '../../model/states.ts';
 import { showBytes } from '../../model/units.ts';
 import type { Client } from '../../sdk/client.ts';
 import { amount } from '../display/text.ts';
-import type { CliEnv } from '../environment.ts';
+import type { CliEnv, LinePattern } from '../environment.ts';
 import { named } from '../reference.ts';
 import { LineCutter, shown, withPrefix } from './lines.ts';
 import { awayText } from './one.ts';
@@ -17,7 +18,7 @@ export interface ManyLogs {
   readonly streams: readonly OutputStream[];
   readonly tail: number | undefined;
   /** Only lines that match. */
-  readonly pattern: RegExp | undefined;
+  readonly pattern: LinePattern | undefined;
 }
 
 /** Of which attempt of a task. */
@@ -77,13 +78,18 @@ class Printer {
   private async write(task: string, stream: OutputStream, lines: Iterable<Uint8Array>): Promise<void> {
     const { env, pattern } = this.logs;
     const out: Uint8Array[] = [];
-    for (const line of lines) {
-      if (pattern !== undefined && !pattern.test(Buffer.from(line).toString())) continue;
+    for (const line of pattern === undefined ? lines : matching(pattern, [...lines])) {
       out.push(withPrefix(`${task} ${prefixes[stream]}`, shown(line, env.stdout)));
       this.result.lines++;
     }
     if (out.length > 0 && !(await env.stdout.write(Buffer.concat(out)))) this.over.abort();
   }
+}
+
+function matching(pattern: LinePattern, lines: readonly Uint8Array[]): readonly Uint8Array[] {
+  const texts = lines.map((line) => Buffer.from(line).toString());
+  const places = pattern.find(texts, 1, searchLimits.pieceMsMax);
+  return lines.filter((_, at) => (places[at]?.length ?? 0) > 0);
 }
 
 /** One after the other, in the order of the selection. */
@@ -122,6 +128,7 @@ export class LogFollower extends Printer {
   private wake: () => void = () => undefined;
   private hasNews = true;
   private remark: ReturnType<typeof setTimeout> | undefined;
+  private refusal: DroverError | undefined;
   private isRemarked = false;
   private readonly followedMax: number;
 
@@ -149,6 +156,7 @@ export class LogFollower extends Printer {
       clearTimeout(this.remark);
       await Promise.allSettled([listening, ...this.active]);
     }
+    if (this.refusal !== undefined) throw this.refusal;
     return this.result;
   }
 
@@ -198,6 +206,12 @@ export class LogFollower extends Printer {
   }
 
   private onFailure({ task }: Source, error: unknown): void {
+    // What is wrong with the expression is so for all of them.
+    if (error instanceof DroverError && error.code === 'pattern-too-slow') {
+      this.refusal = error;
+      this.over.abort();
+      return;
+    }
     this.result.isMissing = true;
     void this.logs.env.stderr.write(`drover: ${task}: ${error instanceof Error ? error.message : String(error)}\n`);
   }
@@ -267,11 +281,3 @@ export class LogFollower extends Printer {
 
 /** The only workflow that a filter lets through, if it names one. */
 const workflowIn = (filter: string): string | undefined => /(?:^|&)workflow=(w\d+)(?:&|$)/.exec(filter)?.[1];
-
-export function patternOf(source: string, ignoreCase: boolean): RegExp {
-  try {
-    return new RegExp(source, ignoreCase ? 'iu' : 'u');
-  } catch (error) {
-    throw new DroverError('bad-input', `--grep: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}

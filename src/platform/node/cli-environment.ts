@@ -14,6 +14,7 @@ import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { DroverError } from '../../model/errors.ts';
+import { compilePattern } from './patterns.ts';
 
 const writeOnce = promisify(writeFd);
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -200,6 +201,8 @@ export class NodeCliEnvironment {
       }
     });
   }
+
+  readonly compilePattern = compilePattern;
 
   /** The space of new objects, three times over, is most of what such a process has: it is not let grow. */
   staySmall(): void {
