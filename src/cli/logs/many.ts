@@ -8,7 +8,7 @@ import { amount } from '../display/text.ts';
 import type { CliEnv, LinePattern } from '../environment.ts';
 import { named } from '../reference.ts';
 import { LineCutter, shown, withPrefix } from './lines.ts';
-import { awayText } from './one.ts';
+import { awayText, lostText } from './one.ts';
 import type { Selection } from './selection.ts';
 import { beginOfTail } from './tail.ts';
 
@@ -71,8 +71,12 @@ class Printer {
       this.result.isMissing = true;
       void env.stderr.write(awayText(task));
     };
+    const onLost = (): void => {
+      this.result.isMissing = true;
+      if (stream === this.logs.streams[0]) void env.stderr.write(lostText(task));
+    };
     const { signal } = this.over;
-    return client.output(task, { stream, attempt, offset, follow: isFollowing, onMissing, onAway, signal });
+    return client.output(task, { stream, attempt, offset, follow: isFollowing, onMissing, onAway, onLost, signal });
   }
 
   private async write(task: string, stream: OutputStream, lines: Iterable<Uint8Array>): Promise<void> {
