@@ -155,9 +155,10 @@ class LineFinder {
   async take(text: string, isEnd: boolean): Promise<Found[]> {
     const parts = this.#cut(text, isEnd);
     const found: Found[] = [];
-    for (let from = 0; from < parts.length; from += limits.linesAtOnce) {
+    for (let from = 0, to: number; from < parts.length; from = to) {
       if (from > 0) await breath();
-      const some = parts.slice(from, from + limits.linesAtOnce);
+      to = endOfSome(parts, from);
+      const some = parts.slice(from, to);
       const texts = some.map((part) => part.text);
       const places = this.#pattern.find(texts, limits.spansMax, limits.pieceMsMax);
       for (const [at, part] of some.entries()) found.push(...this.#look(part.number, part.text, places[at] ?? []));
@@ -202,6 +203,16 @@ class LineFinder {
     if (this.#context > 0) this.#before = [...this.#before.slice(1 - this.#context), found].slice(-this.#context);
     return [];
   }
+}
+
+/** Of as many as the expression is given at a time: one at least. */
+function endOfSome(parts: readonly Part[], from: number): number {
+  let characters = 0;
+  for (let at = from; at < parts.length && at - from < limits.linesAtOnce; at++) {
+    characters += parts[at]?.text.length ?? 0;
+    if (characters >= limits.charactersAtOnce) return at + 1;
+  }
+  return Math.min(parts.length, from + limits.linesAtOnce);
 }
 
 /** So much of a line as is told, around its first match. */

@@ -1,6 +1,5 @@
 /** The output of many tasks: one after the other, or all at once as it comes. */
 import { DroverError } from '../../model/errors.ts';
-import { searchLimits } from '../../model/limits.ts';
 import { endedTaskStates, isEndedTask, isEndedWorkflow, type OutputStream, taskStates } from '../../model/states.ts';
 import { showBytes } from '../../model/units.ts';
 import type { Client } from '../../sdk/client.ts';
@@ -29,6 +28,8 @@ interface Source {
 
 /** Tasks that are followed at the same time, each at the cost of a question every 40 to 160 ms; others wait for these. */
 const followedMax = 64;
+/** For a piece of output: nobody else waits for this process, but Ctrl-C does. */
+const patternMsMax = 1_000;
 /** How long they wait before that is remarked on. */
 const remarkMs = 3_000;
 
@@ -92,7 +93,7 @@ class Printer {
 
 function matching(pattern: LinePattern, lines: readonly Uint8Array[]): readonly Uint8Array[] {
   const texts = lines.map((line) => Buffer.from(line).toString());
-  const places = pattern.find(texts, 1, searchLimits.pieceMsMax);
+  const places = pattern.find(texts, 1, patternMsMax);
   return lines.filter((_, at) => (places[at]?.length ?? 0) > 0);
 }
 
