@@ -47,6 +47,8 @@ export interface Search {
   readonly streams: readonly OutputStream[];
   /** Lines before and behind each that matches. */
   readonly context: number;
+  /** Of each task; the last one when absent. */
+  readonly attempt: number | undefined;
   readonly cursor: string | undefined;
 }
 
@@ -65,7 +67,7 @@ export async function* searchOutput(shell: ControllerShell, search: Search): Asy
   let after = search.cursor === undefined ? undefined : decodeCursor(order, search.cursor);
   for (;;) {
     const { tasks, reached } = await selectTasks(shell, plan, { after, isDescending: false, most: limits.tasksAtOnce });
-    const rows = await lastAttempts(shell, tasks);
+    const rows = await attemptsToSearch(shell, tasks, search.attempt);
     for (const [at, task] of tasks.entries()) {
       const row = rows[at];
       if (row !== undefined) yield* searchTask(shell, search, task, row, tally);
@@ -75,6 +77,22 @@ export async function* searchOutput(shell: ControllerShell, search: Search): Asy
     after = reached;
     await breath();
   }
+}
+
+/** None of a task that has no such attempt. */
+async function attemptsToSearch(
+  shell: ControllerShell,
+  tasks: readonly TaskId[],
+  number: number | undefined,
+): Promise<(AttemptRow | undefined)[]> {
+  const last = await lastAttempts(shell, tasks);
+  if (number === undefined) return last;
+  const rows: (AttemptRow | undefined)[] = [];
+  for (const row of last) {
+    const all = row === undefined || row.number < number ? [] : await shell.store.attemptsBack(row.id);
+    rows.push(all.find((attempt) => attempt.number === number));
+  }
+  return rows;
 }
 
 async function* searchTask(
@@ -137,9 +155,10 @@ class LineFinder {
   async take(text: string, isEnd: boolean): Promise<Found[]> {
     const parts = this.#cut(text, isEnd);
     const found: Found[] = [];
-    for (let from = 0; from < parts.length; from += limits.linesAtOnce) {
+    for (let from = 0, to: number; from < parts.length; from = to) {
       if (from > 0) await breath();
-      const some = parts.slice(from, from + limits.linesAtOnce);
+      to = endOfSome(parts, from);
+      const some = parts.slice(from, to);
       const texts = some.map((part) => part.text);
       const places = this.#pattern.find(texts, limits.spansMax, limits.pieceMsMax);
       for (const [at, part] of some.entries()) found.push(...this.#look(part.number, part.text, places[at] ?? []));
@@ -184,6 +203,16 @@ class LineFinder {
     if (this.#context > 0) this.#before = [...this.#before.slice(1 - this.#context), found].slice(-this.#context);
     return [];
   }
+}
+
+/** Of as many as the expression is given at a time: one at least. */
+function endOfSome(parts: readonly Part[], from: number): number {
+  let characters = 0;
+  for (let at = from; at < parts.length && at - from < limits.linesAtOnce; at++) {
+    characters += parts[at]?.text.length ?? 0;
+    if (characters >= limits.charactersAtOnce) return at + 1;
+  }
+  return Math.min(parts.length, from + limits.linesAtOnce);
 }
 
 /** So much of a line as is told, around its first match. */

@@ -176,7 +176,7 @@ function defineWatch(program: Command, { env }: Given, perform: Perform): void {
     .command('watch')
     .summary('print what happens, as it happens')
     .description('Prints what happens at a running controller, a line an event. With a workflow: until it has ended.')
-    .argument('[id]', 'only of this workflow or task')
+    .argument('[id]', 'only of this workflow, task or attempt')
     .addOption(whereOption('only events that match'))
     .option('--after <cursor>', 'begin behind this event; 0: with the first one ever (default: now)', cursor)
     .option('--all', 'steps in between, too, such as attempts that are recorded')

@@ -12,6 +12,12 @@ export type PathKind = 'file' | 'directory' | 'missing';
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
+/** A regular expression that can't take longer than it is given: one that did would not let Ctrl-C through. */
+export interface LinePattern {
+  /** For each of the lines, where it is found, up to so many places; throws `pattern-too-slow` after that time. */
+  find(lines: readonly string[], placesMax: number, msMax: number): readonly { readonly length: number }[];
+}
+
 export interface CliEnv {
   /** Of Drover. */
   readonly version: string;
@@ -36,6 +42,8 @@ export interface CliEnv {
    * longer is ended.
    */
   runShell(line: string, variables: Readonly<Record<string, string>>, msMax: number): Promise<number | 'too-long'>;
+  /** Throws `bad-input` for what is no regular expression. */
+  compilePattern(source: string, ignoresCase: boolean): LinePattern;
   /** For a command that passes much on and keeps nothing: memory is preferred to speed from now on. */
   staySmall(): void;
   /** While there is a listener, these signals do not end the process. Returns how to stop listening. */

@@ -88,8 +88,8 @@ Examples:
 export const logsHelp = `
 Of several tasks each line begins with its task: 'w3.7 | line', for stderr 'w3.7 ! line'. They come in the
 order of the tasks or, with -f, as they are written. --grep searches on the controller what was kept of the
-last attempts, and prints 'w3.7:12 | line'; the expression is one of JavaScript. With --both, one task's
-streams go where it sent them.
+last attempts, or of the one named, and prints 'w3.7:12 | line'; the expression is one of JavaScript. With
+--both, one task's streams go where it sent them.
 
 Exits 1 if output is lost or was never written, which is said on stderr, or if nothing matches.
 

@@ -66,8 +66,18 @@ describe('notifications', () => {
     expect(bench.env.stderr.text).toContain('--notify-command took longer than 1m, and was ended');
   });
 
-  it.each(['soon', 'failed', 'failed:0', 'failed:x%', 'end,'])('are refused on %s', async (on) => {
+  it.each(['soon', 'failed', 'failed:0', 'failed:x%', 'failed:101%', 'end,'])('are refused on %s', async (on) => {
     expect(await bench.drover('submit', '--notify-url', 'http://x', '--notify-on', on, 'ok')).toBe(2);
     expect(bench.env.stderr.text).toContain('--notify-on');
+  });
+
+  it.each([
+    [['submit', '--notify-url', 'ftp://x', 'ok'], 'an address of http or https'],
+    [['submit', '--notify-on', 'end', 'ok'], 'with it goes --notify-url\n'],
+    [['run', '--notify-on', 'end', 'ok'], 'with it goes --notify-url or --notify-command or --bell\n'],
+    [['wait', 'w1', '--notify-on', 'first-failure'], 'with it goes --notify-command or --bell\n'],
+  ])('are refused where nobody could be told: %j', async (words, message) => {
+    expect(await bench.drover(...words)).toBe(2);
+    expect(bench.env.stderr.text).toContain(message);
   });
 });

@@ -3,6 +3,7 @@
  * of the terminal, by the command that waits, where it runs.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DroverError } from '../model/errors.ts';
 import { notifyCommandMsMax } from '../model/limits.ts';
 import { isEndedWorkflow } from '../model/states.ts';
 import { printDurationMs } from '../model/units.ts';
@@ -36,16 +37,33 @@ export const addWebhooks = (command: Command): Command =>
       `the server posts JSON there, signed with $${secretVariable}; may be repeated`,
       collect,
     )
-    .addOption(occasionOption());
+    .addOption(occasionOption())
+    .hook('preAction', mustTellSomebody);
 
 export const addLocalNotifications = (command: Command): Command =>
   command
     .option('--notify-command <command>', 'run this here then, with $DROVER_EVENT, …', filled)
     .addOption(bellOption());
 
-export const addOccasions = (command: Command): Command => command.addOption(occasionOption());
+export const addOccasions = (command: Command): Command =>
+  command.addOption(occasionOption()).hook('preAction', mustTellSomebody);
 
-const collect = (text: string, before: readonly string[] = []): string[] => [...before, filled(text)];
+/** An occasion without anybody to be told of it would pass in silence. */
+function mustTellSomebody(command: Command): void {
+  const { notifyOn, notifyUrl, notifyCommand, bell } = command.opts<NotifyOptions>();
+  if (notifyOn === undefined || notifyUrl !== undefined || notifyCommand !== undefined || bell) return;
+  const ways = ['--notify-url', '--notify-command', '--bell'].filter((flag) =>
+    command.options.some(({ long }) => long === flag),
+  );
+  throw new DroverError('bad-input', '--notify-on says when, and nothing says who is told', {
+    hint: `with it goes ${ways.join(' or ')}`,
+  });
+}
+
+function collect(text: string, before: readonly string[] = []): string[] {
+  if (URL.canParse(filled(text)) && /^https?:\/\//.test(text)) return [...before, text];
+  throw new InvalidArgumentError('It is an address of http or https, for example https://example.org/hook.');
+}
 
 function occasions(text: string): Occasion[] {
   return text.split(',').map((word) => {
@@ -53,6 +71,9 @@ function occasions(text: string): Occasion[] {
     const failed = /^failed:(\d{1,8}|\d{1,3}(?:\.\d{1,3})?%)$/.exec(word)?.[1];
     if (failed === undefined || Number.parseFloat(failed) === 0) {
       throw new InvalidArgumentError('It is a list of end, first-failure, failed:10, failed:5%.');
+    }
+    if (failed.endsWith('%') && Number.parseFloat(failed) > 100) {
+      throw new InvalidArgumentError('More than 100 % can not fail.');
     }
     return { failed: failed.endsWith('%') ? failed : Number(failed) };
   });

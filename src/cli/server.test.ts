@@ -186,12 +186,19 @@ describe('worker drain, stop, release and slots', () => {
     expect(bench.env.stderr.text).toContain('drover: k1 is gone: it ended by itself\n');
   });
 
-  it('end it at once', async () => {
+  it('end it at once, and what it had not handed over is told to be missing', async () => {
     await bench.drover('submit', 'stuck', ':::', '1');
     await eventually(async () => expect((await bench.client.task('w1.1')).state).toBe('running'));
     expect(await bench.drover('worker', 'stop', '--now', 'k1')).toBe(0);
     expect(bench.env.stdout.lines.at(-1)).toBe('k1 ends now; what ran there is tried again');
     await eventually(async () => expect((await bench.client.task('w1.1')).outcome).toMatchObject({ kind: 'lost' }));
+    for (const name of ['w1.1', 'w1']) {
+      bench.renew();
+      expect(await bench.drover('logs', name, '--both')).toBe(1);
+      expect(bench.env.stderr.text).toBe(
+        'drover: the worker of w1.1 was lost: what it had not handed over is missing\n',
+      );
+    }
   });
 
   it.each([

@@ -54,15 +54,33 @@ describe('drover watch', () => {
     expect(bench.env.stdout.lines).toHaveLength(1);
   });
 
+  it('tells of an attempt alone', async () => {
+    const { id } = await bench.client.submitWhole(
+      { ...plainSpec, maxAttempts: 2 },
+      { tasks: [{ command: 'fail a' }], edges: [] },
+    );
+    await eventually(async () => expect((await bench.client.workflow(id)).state).toBe('done'));
+    const watching = bench.drover('watch', `${id}.1#1`, '--after', '0', '--where', 'type=attempt-ended', '--json');
+    const after = bench.drover('watch', `${id}.1#2`, '--after', '0', '--where', 'type=attempt-ended', '--json');
+    await eventually(() => expect(bench.env.stdout.lines).toHaveLength(2));
+    bench.env.raise('SIGINT');
+    expect(await Promise.all([watching, after])).toEqual([130, 130]);
+    const attempts = bench.env.stdout.lines.map((line) => JSON.parse(line).attempt).sort();
+    expect(attempts).toEqual([`${id}.1#1`, `${id}.1#2`]);
+  });
+
   it('is ended by Ctrl-C', async () => {
+    const before = controller.requests.length;
     const watching = bench.drover('watch');
-    await eventually(() => expect(controller.requests.at(-1)).toContain('events/stream'));
+    const begun = expect.arrayContaining([expect.stringContaining('events/stream')]);
+    await eventually(() => expect(controller.requests.slice(before)).toEqual(begun));
     bench.env.raise('SIGINT');
     expect(await watching).toBe(130);
   });
 
   it.each([
     [['watch', 'x'], 'names no workflow'],
+    [['watch', 'w1.99'], 'there is no task w1.99'],
     [['watch', '--after', 'soon'], 'the number of an event'],
     [['watch', '--where', 'stat=x'], "no field 'stat'"],
   ])('refuses %j', async (words, message) => {

@@ -112,17 +112,25 @@ const isSettled = ({ state }: NoticeRow): boolean => state !== 'pending';
 /** What can't be told by anybody is refused before the workflow is taken. */
 export function checkNotifications(notifications: readonly Notification[]): void {
   for (const [at, notification] of notifications.entries()) {
-    const why = flawOf(notification);
-    if (why === undefined) continue;
-    throw new DroverError('bad-input', `notify[${at}]: ${why}`, { hint: 'for example https://example.org/hook' });
+    const flaw = flawOf(notification);
+    if (flaw !== undefined) throw new DroverError('bad-input', `notify[${at}]: ${flaw.why}`, { hint: flaw.hint });
   }
 }
 
-function flawOf({ webhook, on }: Notification): string | undefined {
+interface Flaw {
+  readonly why: string;
+  readonly hint: string;
+}
+
+function flawOf({ webhook, on }: Notification): Flaw | undefined {
+  const hint = 'for example https://example.org/hook';
   const url = URL.canParse(webhook) ? new URL(webhook) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) return 'webhook is no address of http or https';
-  if (url.username !== '' || url.password !== '') return 'webhook has a password: use the secret instead';
-  return typeof on === 'object' && shareOf(on.failed) > 100 ? 'more than 100 % can not fail' : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    return { why: 'webhook is no address of http or https', hint };
+  if (url.username !== '' || url.password !== '')
+    return { why: 'webhook has a password: use the secret instead', hint };
+  if (typeof on !== 'object' || shareOf(on.failed) <= 100) return undefined;
+  return { why: 'more than 100 % can not fail', hint: 'for example 10%, or a number of tasks' };
 }
 
 /** In percent; 0 for what is a number of tasks. */

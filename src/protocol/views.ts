@@ -498,4 +498,6 @@ export const outputHeaders = {
   attempt: 'x-drover-attempt',
   /** `true` when there may be more, with a worker that can't be asked now. */
   isAway: 'x-drover-away',
+  /** `true`, with the last bytes, when its worker was lost: what that had not handed over is gone. */
+  isLost: 'x-drover-lost',
 } as const;

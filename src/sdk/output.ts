@@ -20,6 +20,8 @@ export interface OutputQuery {
   readonly onMissing?: (bytes: number) => void;
   /** Told, without `follow`, that there may be more: with a worker that can't be asked now. */
   readonly onAway?: () => void;
+  /** Told at the end, where the worker of the attempt was lost: what that had not handed over is gone, however much it was. */
+  readonly onLost?: () => void;
   /** Ends it, wherever it is. */
   readonly signal?: AbortSignal;
 }
@@ -31,8 +33,9 @@ const followWaitMs = 10_000;
 export async function* outputOf(
   transport: Transport,
   task: string,
-  { stream, attempt, follow = false, offset: begin = 0, tailBytes, onBegin, onMissing, onAway, signal }: OutputQuery,
+  query: OutputQuery,
 ): AsyncGenerator<Uint8Array, void> {
+  const { stream, attempt, follow = false, offset: begin = 0, tailBytes, onBegin, onMissing, onAway, signal } = query;
   const waitMs = follow ? followWaitMs : 0;
   let offset = begin;
   let tail = tailBytes;
@@ -44,8 +47,8 @@ export async function* outputOf(
     missing = 0;
   };
   for (let isFirst = true; ; isFirst = false) {
-    const query = { stream, attempt: number, offset, tail, waitMs: follow ? waitMs : undefined };
-    const reply = await transport.get(apiPath(`tasks/${task}/output`, query), waitMs, signal).catch((error) => {
+    const asked = { stream, attempt: number, offset, tail, waitMs: follow ? waitMs : undefined };
+    const reply = await transport.get(apiPath(`tasks/${task}/output`, asked), waitMs, signal).catch((error) => {
       if (signal?.aborted) return undefined;
       throw error;
     });
@@ -61,6 +64,7 @@ export async function* outputOf(
     const isOver = headers.get(outputHeaders.isComplete) === 'true' || isStuck;
     if (body.length > 0 || isOver) tellMissing();
     if (body.length > 0) yield body;
+    if (isOver && headers.get(outputHeaders.isLost) === 'true') query.onLost?.();
     if (isOver) return;
     offset = next;
     number ??= Number(headers.get(outputHeaders.attempt)) || undefined;
@@ -74,6 +78,8 @@ export interface SearchOptions {
   readonly stream?: 'stdout' | 'stderr' | 'both';
   /** Lines before and behind each that matches. */
   readonly context?: number;
+  /** Of each task; the last one when absent. */
+  readonly attempt?: number;
   /** Which tasks. */
   readonly where?: string;
 }

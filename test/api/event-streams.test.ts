@@ -52,6 +52,20 @@ async function take(count: number, events: AsyncIterable<EventView>): Promise<nu
   return seqs;
 }
 
+it('tells times as all views do', async () => {
+  const { id } = await client.submitWhole(
+    { ...plainSpec, maxAttempts: 2 },
+    { tasks: [{ command: 'fail' }], edges: [] },
+  );
+  await eventually(async () => expect((await client.workflow(id)).endedAt).toBeDefined());
+  const { history: attempts } = await client.task(`${id}.1`);
+  const { events } = await client.eventPage({ where: `workflow=${id}` });
+  const ended = events.filter(({ type }) => type === 'attempt-ended');
+  expect(ended.map(({ startedAt }) => startedAt)).toEqual(attempts.map(({ startedAt }) => startedAt));
+  const queued = events.filter(({ to, task }) => to === 'queued' && task !== undefined);
+  expect(queued.map(({ notBefore }) => notBefore)).toEqual([expect.stringMatching(/^\d{4}-.*Z$/)]);
+});
+
 describe('a stream', () => {
   it('has the whole history, then what happens, each once and in order', async () => {
     await run(20);

@@ -2,7 +2,10 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { searchOutput, Turns } from '../../src/api/output-search.ts';
 import { searchLimits } from '../../src/model/limits.ts';
+import { taskFields } from '../../src/protocol/filter/fields.ts';
+import { parseFilter } from '../../src/protocol/filter/language.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { eventually } from '../controller/eventually.ts';
 import { type InProcessController, startController } from '../controller/in-process.ts';
@@ -44,4 +47,26 @@ it('there are so many at a time; one more is told so', async () => {
     code: 'too-many-streams',
   });
   for (const answer of unread) answer.destroy();
+});
+
+it('the expression is given so few lines and characters at a time that a plain one is never taken for a slow one', async () => {
+  const lines = ['x'.repeat(50_000), ...Array<string>(5_000).fill(''), ...Array<string>(5_000).fill('y'.repeat(100))];
+  const { id } = await client.submitWhole(plainSpec, { tasks: [{ command: lines.join('\n') }], edges: [] });
+  await eventually(async () => expect((await client.workflow(id)).state).toBe('done'));
+  const given: (readonly string[])[] = [];
+  const pattern = {
+    find: (texts: readonly string[]) => {
+      given.push(texts);
+      return texts.map(() => []);
+    },
+  };
+  const { shell } = controller;
+  const filter = parseFilter(`workflow=${id}`, taskFields, shell.now());
+  const which = { streams: ['stdout'], context: 0, attempt: undefined, cursor: undefined } as const;
+  await Array.fromAsync(searchOutput(shell, { turns: new Turns(1), filter, pattern, ...which }));
+  const { linesAtOnce, charactersAtOnce, lineCharactersMax } = searchLimits;
+  expect(given.flat().join('')).toBe(`out of ${lines.join('')}`);
+  expect(Math.max(...given.map((texts) => texts.length))).toBeLessThanOrEqual(linesAtOnce);
+  const characters = given.map((texts) => texts.join('').length);
+  expect(Math.max(...characters)).toBeLessThan(charactersAtOnce + lineCharactersMax);
 });

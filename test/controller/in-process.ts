@@ -15,7 +15,7 @@ import { recoverController } from '../../src/controller/recover.ts';
 import type { ControllerShell, OutputPacks } from '../../src/controller/shell.ts';
 import type { WorkflowId } from '../../src/model/ids.ts';
 import type { Timeouts } from '../../src/model/timeouts.ts';
-import type { Log } from '../../src/platform/env.ts';
+import type { CompilePattern, Log } from '../../src/platform/env.ts';
 import { realClock } from '../../src/platform/node/clock.ts';
 import { compilePattern } from '../../src/platform/node/patterns.ts';
 import * as secrets from '../../src/platform/node/secrets.ts';
@@ -33,6 +33,8 @@ export interface InProcessController {
   readonly shell: ControllerShell;
   /** What clients asked for so far, for example `GET /api/v1/workflows/w1?after=3`. */
   readonly requests: readonly string[];
+  /** As the program has it. */
+  readonly compilePattern: CompilePattern;
   /** All routes of the API, for example `GET /api/v1/server`. */
   readonly routes: readonly string[];
   /** What was submitted as this workflow. */
@@ -118,6 +120,7 @@ export async function startController({
     access: { url, token: tokens.admin },
     shell,
     requests,
+    compilePattern,
     routes,
     definitionOf: async (workflow) => {
       const tasks = await shell.read((cluster) => [...cluster.workflow(workflow).tasks()]);

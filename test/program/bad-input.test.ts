@@ -63,7 +63,7 @@ describe('a command line is refused, with what to type instead:', () => {
     [['show', 'w9'], 'there is no workflow w9', "'drover ls'"],
     [['cancel', 'w1.9'], 'there is no task w1.9', "'drover ls'"],
     [['logs'], 'no task is named', 'drover logs w3.7'],
-    [['logs', 'w1.1', '--grep', '('], '--grep: Invalid regular expression', 'correct the input'],
+    [['logs', 'w1.1', '--grep', '('], "'(' is no regular expression", 'correct the input'],
     [['logs', 'w1.1', '--attempt', '9'], 'w1.1 has no attempt 9', "'drover show TASK'"],
     [['show', 'w1', '--state', 'bad'], "--state: 'bad' is not a state of a task", 'running'],
     [['server', '--listen', ':99999'], "':99999' is not an address to listen on", '127.0.0.1:7070'],

@@ -5,6 +5,7 @@
 import type { AttemptRow } from '../../core/attempt/record.ts';
 import type { Change, Range } from '../../core/change.ts';
 import type { Cluster } from '../../core/cluster.ts';
+import type { Capacity } from '../../model/capacity.ts';
 import {
   type AttemptId,
   printAttempt,
@@ -16,6 +17,7 @@ import {
 } from '../../model/ids.ts';
 import type { EventView } from '../../protocol/views.ts';
 import type { HistoryEntry } from '../../store/store.ts';
+import { iso } from '../render.ts';
 
 const eventVersion = 1;
 
@@ -26,7 +28,7 @@ export interface AttemptsById {
 
 export function renderEvent(cluster: Cluster, { seq, at, change }: HistoryEntry, attempts: AttemptsById): EventView {
   const about = fieldsOf(cluster, change, attempts);
-  return { seq, v: eventVersion, at: new Date(at).toISOString(), type: change.type, ...about };
+  return { seq, v: eventVersion, at: iso(at), type: change.type, ...about };
 }
 
 type Fields = Record<string, unknown>;
@@ -61,7 +63,10 @@ function fieldsOf(cluster: Cluster, change: Change, attempts: AttemptsById): Fie
 
 const printed = ({ tasks }: Cluster, task: TaskId): string => printTask(tasks.workflow(task), tasks.index(task));
 
-/** Ids by the names of their fields; everything else as it is. */
+/** Of changes, in ms since the epoch; 0 is none. */
+const times = ['startedAt', 'endedAt', 'notBefore'];
+
+/** Ids and times by the names of their fields; everything else as it is. */
 function plainFields(cluster: Cluster, fields: object, attempts: AttemptsById): Fields {
   const shown: Fields = {};
   for (const [name, value] of Object.entries(fields)) {
@@ -70,10 +75,15 @@ function plainFields(cluster: Cluster, fields: object, attempts: AttemptsById): 
     else if (name === 'worker') showWorker(cluster, shown, value);
     else if (name === 'task' || name === 'parent' || name === 'child') showTask(cluster, shown, name, value);
     else if (name === 'attempt') showAttempt(cluster, shown, attempts.get(value));
-    else shown[name] = value;
+    else if (name === 'capacity') shown.capacity = capacityView(value);
+    else if (!times.includes(name)) shown[name] = value;
+    else if (value > 0) shown[name] = iso(value);
   }
   return shown;
 }
+
+const capacityView = ({ endsAt, ...capacity }: Capacity): Fields =>
+  endsAt === undefined ? capacity : { ...capacity, endsAt: iso(endsAt) };
 
 function showTask(cluster: Cluster, shown: Fields, name: string, task: TaskId): void {
   shown.workflow = printWorkflow(cluster.tasks.workflow(task));

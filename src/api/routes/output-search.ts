@@ -23,6 +23,7 @@ const SearchQuery = Type.Object({
   context: Type.Optional(
     Type.Integer({ minimum: 0, maximum: searchLimits.contextMax, description: 'lines around each that matches' }),
   ),
+  attempt: Type.Optional(Type.Integer({ minimum: 1, description: 'of each task (default: its last)' })),
   where: Type.Optional(Type.String({ description: 'a filter on tasks, percent-encoded as a whole' })),
   cursor: Type.Optional(Type.String({ maxLength: 200, description: '`next` of the search before: go on from there' })),
 });
@@ -36,7 +37,7 @@ export function registerOutputSearch(app: App, { shell, compilePattern }: ApiOpt
     {
       config: { filters: 'tasks' },
       schema: {
-        summary: 'Search the output of the last attempts of tasks',
+        summary: 'Search the output of tasks',
         description:
           'Lines of JSON: each is a line of output that matches, or stands near one; the last says how much was looked at, and with `next` that there is more.',
         querystring: SearchQuery,
@@ -44,13 +45,14 @@ export function registerOutputSearch(app: App, { shell, compilePattern }: ApiOpt
       },
     },
     async ({ url, query }, reply) => {
-      const { pattern, ignoreCase = false, stream = 'stdout', context = 0, cursor } = query;
+      const { pattern, ignoreCase = false, stream = 'stdout', context = 0, attempt, cursor } = query;
       const search: Search = {
         turns,
         filter: filterOf(url, own, taskFields, shell.now()),
         pattern: compilePattern(pattern, ignoreCase),
         streams: stream === 'both' ? outputStreams : [stream],
         context,
+        attempt,
         cursor,
       };
       if (searches >= searchLimits.searchesMax) {

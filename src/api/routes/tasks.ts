@@ -87,16 +87,24 @@ export function registerTaskRoutes(app: App, { shell }: ApiOptions): void {
       const output = await (waitMs === undefined
         ? readOutput(shell, place)
         : sharedOutput.read(place, shell.now() + waitMs));
+      const isLost = output.isComplete && (await wasLost(shell, attempt));
       return reply
         .header(outputHeaders.offset, String(offset))
         .header(outputHeaders.nextOffset, String(output.nextOffset))
         .header(outputHeaders.isComplete, String(output.isComplete))
         .header(outputHeaders.attempt, String(number))
         .header(outputHeaders.isAway, String(output.isAway))
+        .header(outputHeaders.isLost, String(isLost))
         .type('application/octet-stream')
         .send(Buffer.from(output.data.buffer, output.data.byteOffset, output.data.byteLength));
     },
   );
+}
+
+/** Whether it ran, and its worker did not live to tell what it wrote. */
+async function wasLost(shell: ControllerShell, attempt: AttemptId): Promise<boolean> {
+  const [row] = await shell.store.attempts([attempt]);
+  return row !== undefined && row.startedAt > 0 && row.outcome?.kind === 'lost' && row.outcome.what === 'worker';
 }
 
 export async function attemptsOf(shell: ControllerShell, task: TaskId) {

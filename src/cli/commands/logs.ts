@@ -4,10 +4,10 @@ import type { OutputStream } from '../../model/states.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type CommonOptions, type Context, inFolder, withSession } from '../context.ts';
 import { patienceOf } from '../execution.ts';
-import { LogFollower, LogList, type ManyLogs, patternOf } from '../logs/many.ts';
+import { LogFollower, LogList, type ManyLogs } from '../logs/many.ts';
 import { OneLog, type OneLogOptions } from '../logs/one.ts';
 import { search } from '../logs/search.ts';
-import { type NamedTask, type Selection, selectionOf } from '../logs/selection.ts';
+import { mustExist, type NamedTask, type Selection, selectionOf } from '../logs/selection.ts';
 import { reporterFor } from '../reporter.ts';
 import type { SessionOptions } from '../session.ts';
 
@@ -27,25 +27,34 @@ export interface LogOptions extends Omit<CommonOptions, 'json'> {
 export function logs(context: Context, names: readonly string[], options: LogOptions): Promise<number> {
   const selection = selectionOf(names, options);
   const { grep, follow, tail, ignoreCase = false } = options;
-  if (grep !== undefined && tail !== undefined) {
-    throw new DroverError('bad-input', '--grep looks at all of it: leave --tail out');
-  }
-  const pattern = grep === undefined ? undefined : patternOf(grep, ignoreCase);
+  mustMean(options);
+  const pattern = grep === undefined ? undefined : context.env.compilePattern(grep, ignoreCase);
   // Who follows outlasts a restart of the server, and a run does not end before its last lines are read.
   const following = follow ? { attends: true, patience: patienceOf(reporterFor(context.env, 'quiet')) } : {};
-  return withPatience(context, { ...inFolder(options.dir), ...following }, (client) => {
-    if (grep !== undefined && !follow) return searchThem(context, client, selection, { ...options, grep });
+  return withPatience(context, { ...inFolder(options.dir), ...following }, async (client) => {
     const [one] = selection.tasks;
     const isOne = selection.tasks.length === 1 && selection.filters.length === 0;
     if (one !== undefined && isOne && pattern === undefined) {
       return logOne({ env: context.env, client, streams: streamsOf(options), tail }, one, follow ?? false);
     }
+    await mustExist(client, selection);
+    if (grep !== undefined && !follow) return searchThem(context, client, selection, { ...options, grep });
     return logMany(
       { env: context.env, client, streams: streamsOf(options), tail, pattern },
       selection,
       follow ?? false,
     );
   });
+}
+
+/** What would be without effect is refused. */
+function mustMean({ grep, follow, tail, ignoreCase, context }: LogOptions): void {
+  const refuse = (message: string): never => {
+    throw new DroverError('bad-input', message);
+  };
+  if (grep !== undefined && tail !== undefined) refuse('--grep looks at all of it: leave --tail out');
+  if (grep === undefined && (ignoreCase || context !== undefined)) refuse('-i and -C are for what --grep finds');
+  if (follow && context !== undefined) refuse('with -f only lines that match are printed: leave -C out');
 }
 
 const withPatience = (context: Context, options: SessionOptions, body: (client: Client) => Promise<number>) =>

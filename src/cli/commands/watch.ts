@@ -8,7 +8,7 @@ import { type CommonOptions, type Context, inFolder, withSession } from '../cont
 import { renderEvent } from '../display/event-line.ts';
 import type { CliEnv } from '../environment.ts';
 import { patienceOf } from '../execution.ts';
-import { named } from '../reference.ts';
+import { type Named, named } from '../reference.ts';
 import { reporterFor } from '../reporter.ts';
 
 export interface WatchOptions extends CommonOptions {
@@ -20,9 +20,9 @@ export interface WatchOptions extends CommonOptions {
 
 export function watchEvents(context: Context, id: string | undefined, options: WatchOptions): Promise<number> {
   const { env } = context;
-  const { workflow, task } = id === undefined ? {} : named(id);
-  const scope = task === undefined ? workflow && `workflow=${workflow}` : `task=${task}`;
-  const where = [scope, options.where].filter((part) => part !== undefined).join('&');
+  const about: Partial<Named> = id === undefined ? {} : named(id);
+  const { workflow, task } = about;
+  const where = [scopeOf(about), options.where].filter((part) => part !== undefined).join('&');
   const patience = patienceOf(reporterFor(env, 'quiet'));
   // Until its end a workflow is watched; a run that hosts would wait for one who watches for ever.
   const attends = workflow !== undefined && task === undefined;
@@ -30,6 +30,8 @@ export function watchEvents(context: Context, id: string | undefined, options: W
   return withSession(context, sessionOptions, ({ client }, interrupts) =>
     interrupts.unlessInterrupted(
       (async () => {
+        // A filter finds nothing where there is nothing, and would wait for it for ever.
+        if (task !== undefined) await client.task(task);
         // A name for `now`, so that nothing is missed before the stream begins.
         const after = options.after ?? (await client.eventPage({ cursor: 'now', limit: 1 })).next;
         const watch = new Watch(env, client, { ...options, where, after });
@@ -42,6 +44,11 @@ export function watchEvents(context: Context, id: string | undefined, options: W
       })(),
     ),
   );
+}
+
+function scopeOf({ workflow, task, attempt }: Partial<Named>): string | undefined {
+  if (task === undefined) return workflow && `workflow=${workflow}`;
+  return attempt === undefined ? `task=${task}` : `attempt=${task}#${attempt}`;
 }
 
 class Watch {

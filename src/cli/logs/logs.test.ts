@@ -15,6 +15,11 @@ const submit = async (...commands: string[]): Promise<string> => {
   return (await bench.client.submitWhole(plainSpec, { tasks, edges: [] })).id;
 };
 
+const renew = (): void => {
+  bench.renew();
+  bench.env.compilePattern = controller.compilePattern;
+};
+
 const untilEnded = (id: string) =>
   eventually(async () => expect((await bench.client.workflow(id)).endedAt).toBeDefined());
 
@@ -26,7 +31,7 @@ beforeAll(async () => {
 });
 
 afterAll(() => controller.close());
-beforeEach(() => bench.renew());
+beforeEach(() => renew());
 
 describe('logs of many tasks', () => {
   it('come line by line, in the order of the tasks, with their names', async () => {
@@ -106,7 +111,7 @@ describe('logs of many tasks', () => {
     expect(await bench.drover('logs', `${id}.1`, '-f')).toBe(0);
     expect(bench.env.stdout.text).toBe('out of fail a\nout of fail a\n');
     expect(bench.env.stderr.text).toBe(`drover: ${id}.1 is tried again: attempt 2\n`);
-    bench.renew();
+    renew();
     expect(await bench.drover('logs', `${id}.2#1`, '-f', '--stderr')).toBe(0);
     expect(bench.env.stdout.text).toBe('b\n');
     await untilEnded(id);
@@ -117,7 +122,7 @@ describe('logs of many tasks', () => {
     await eventually(async () => expect((await bench.client.workflow(id)).counts.running).toBe(2));
     const { env, client } = bench;
     const logs = { env, client, streams: ['stdout'] as const, tail: undefined, pattern: undefined };
-    const following = new LogFollower(logs, 1).follow({ tasks: [], filters: [`workflow=${id}`] });
+    const following = new LogFollower(logs, 1).follow({ tasks: [], workflows: [id], filters: [`workflow=${id}`] });
     await eventually(() =>
       expect(env.stderr.text).toBe(
         'drover: 1 at a time are followed: the output of 1 more task comes when others end\n',
@@ -152,6 +157,14 @@ describe('logs of many tasks', () => {
     [['w1', '--attempt', '1'], '--attempt is for a single task'],
     [['w1', '--grep', '('], 'Invalid regular expression'],
     [['w1', '--grep', 'a', '--tail', '1'], 'leave --tail out'],
+    [['w1', '-i'], '-i and -C are for what --grep finds'],
+    [['w1.1', '-C', '1'], '-i and -C are for what --grep finds'],
+    [['w1', '-f', '--grep', 'a', '-C', '1'], 'leave -C out'],
+    [['w99'], 'there is no workflow w99'],
+    [['w99', '-f'], 'there is no workflow w99'],
+    [['w1', 'w99', '--grep', 'a'], 'there is no workflow w99'],
+    [['w1.99', '--grep', 'a'], 'there is no task w1.99'],
+    [['w1.1#9', '--grep', 'a'], 'w1.1 has no attempt 9'],
   ])('are refused: %j', async (words, message) => {
     expect(await bench.drover('logs', ...words)).toBe(2);
     expect(bench.env.stderr.text).toContain(message);
@@ -167,7 +180,7 @@ describe('logs --grep', () => {
   it('prints what stands around them', async () => {
     expect(await bench.drover('logs', 'w1.1', '--grep', 'error', '-C', '1')).toBe(0);
     expect(bench.env.stdout.lines).toEqual(['out of a', 'error 1', 'b', 'c', 'error 2']);
-    bench.renew();
+    renew();
     expect(await bench.drover('logs', 'w1', '--grep', 'a$|error 2', '-C', '1')).toBe(0);
     expect(bench.env.stdout.lines).toEqual([
       ...['w1.1:1 | out of a', 'w1.1-2 | error 1', '--', 'w1.1-4 | c', 'w1.1:5 | error 2'],
@@ -178,6 +191,18 @@ describe('logs --grep', () => {
     bench.env.stdout.isTerminal = true;
     expect(await bench.drover('logs', 'w1.1', '--grep', 'r+')).toBe(0);
     expect(bench.env.stdout.lines[0]).toBe('e\u001b[31mrr\u001b[0mo\u001b[31mr\u001b[0m 1');
+  });
+
+  it('looks at the attempt that is named', async () => {
+    const { id } = await bench.client.submitWhole(
+      { ...plainSpec, maxAttempts: 2 },
+      { tasks: [{ command: 'fail a' }, { command: 'fail b' }], edges: [] },
+    );
+    await untilEnded(id);
+    // Only the first attempts have failed, and said so.
+    expect(await bench.drover('logs', `${id}.1#1`, `${id}.2`, '--grep', 'oh', '--stderr')).toBe(0);
+    expect(bench.env.stdout.lines).toEqual([`${id}.1:1 ! oh`]);
+    expect(await bench.drover('logs', `${id}.1`, '--attempt', '2', '--grep', 'oh', '--stderr')).toBe(1);
   });
 
   it('exits 1 when nothing does', async () => {
@@ -195,6 +220,13 @@ describe('logs --grep', () => {
     await untilEnded(id);
     expect(await bench.drover('logs', id, '--grep', '^out of (a+)+$')).toBe(2);
     expect(bench.env.stderr.text).toContain('takes too long');
+  });
+
+  it('refuses such an expression also for what is followed', async () => {
+    const id = await submit(`${'a'.repeat(50)}b\n`, `${'a'.repeat(50)}b\n`);
+    expect(await bench.drover('logs', id, '-f', '--grep', '^out of (a+)+$')).toBe(2);
+    expect(bench.env.stderr.text.match(/takes too long/g)).toHaveLength(1);
+    await untilEnded(id);
   });
 
   it('filters what is followed', async () => {

@@ -4,10 +4,10 @@ import { endedTaskStates, isEndedTask, isEndedWorkflow, type OutputStream, taskS
 import { showBytes } from '../../model/units.ts';
 import type { Client } from '../../sdk/client.ts';
 import { amount } from '../display/text.ts';
-import type { CliEnv } from '../environment.ts';
+import type { CliEnv, LinePattern } from '../environment.ts';
 import { named } from '../reference.ts';
 import { LineCutter, shown, withPrefix } from './lines.ts';
-import { awayText } from './one.ts';
+import { awayText, lostText } from './one.ts';
 import type { Selection } from './selection.ts';
 import { beginOfTail } from './tail.ts';
 
@@ -17,7 +17,7 @@ export interface ManyLogs {
   readonly streams: readonly OutputStream[];
   readonly tail: number | undefined;
   /** Only lines that match. */
-  readonly pattern: RegExp | undefined;
+  readonly pattern: LinePattern | undefined;
 }
 
 /** Of which attempt of a task. */
@@ -28,6 +28,8 @@ interface Source {
 
 /** Tasks that are followed at the same time, each at the cost of a question every 40 to 160 ms; others wait for these. */
 const followedMax = 64;
+/** For a piece of output: nobody else waits for this process, but Ctrl-C does. */
+const patternMsMax = 1_000;
 /** How long they wait before that is remarked on. */
 const remarkMs = 3_000;
 
@@ -70,20 +72,29 @@ class Printer {
       this.result.isMissing = true;
       void env.stderr.write(awayText(task));
     };
+    const onLost = (): void => {
+      this.result.isMissing = true;
+      if (stream === this.logs.streams[0]) void env.stderr.write(lostText(task));
+    };
     const { signal } = this.over;
-    return client.output(task, { stream, attempt, offset, follow: isFollowing, onMissing, onAway, signal });
+    return client.output(task, { stream, attempt, offset, follow: isFollowing, onMissing, onAway, onLost, signal });
   }
 
   private async write(task: string, stream: OutputStream, lines: Iterable<Uint8Array>): Promise<void> {
     const { env, pattern } = this.logs;
     const out: Uint8Array[] = [];
-    for (const line of lines) {
-      if (pattern !== undefined && !pattern.test(Buffer.from(line).toString())) continue;
+    for (const line of pattern === undefined ? lines : matching(pattern, [...lines])) {
       out.push(withPrefix(`${task} ${prefixes[stream]}`, shown(line, env.stdout)));
       this.result.lines++;
     }
     if (out.length > 0 && !(await env.stdout.write(Buffer.concat(out)))) this.over.abort();
   }
+}
+
+function matching(pattern: LinePattern, lines: readonly Uint8Array[]): readonly Uint8Array[] {
+  const texts = lines.map((line) => Buffer.from(line).toString());
+  const places = pattern.find(texts, 1, patternMsMax);
+  return lines.filter((_, at) => (places[at]?.length ?? 0) > 0);
 }
 
 /** One after the other, in the order of the selection. */
@@ -122,6 +133,7 @@ export class LogFollower extends Printer {
   private wake: () => void = () => undefined;
   private hasNews = true;
   private remark: ReturnType<typeof setTimeout> | undefined;
+  private refusal: DroverError | undefined;
   private isRemarked = false;
   private readonly followedMax: number;
 
@@ -149,6 +161,7 @@ export class LogFollower extends Printer {
       clearTimeout(this.remark);
       await Promise.allSettled([listening, ...this.active]);
     }
+    if (this.refusal !== undefined) throw this.refusal;
     return this.result;
   }
 
@@ -198,6 +211,12 @@ export class LogFollower extends Printer {
   }
 
   private onFailure({ task }: Source, error: unknown): void {
+    // What is wrong with the expression is so for all of them.
+    if (error instanceof DroverError && error.code === 'pattern-too-slow') {
+      this.refusal = error;
+      this.over.abort();
+      return;
+    }
     this.result.isMissing = true;
     void this.logs.env.stderr.write(`drover: ${task}: ${error instanceof Error ? error.message : String(error)}\n`);
   }
@@ -267,11 +286,3 @@ export class LogFollower extends Printer {
 
 /** The only workflow that a filter lets through, if it names one. */
 const workflowIn = (filter: string): string | undefined => /(?:^|&)workflow=(w\d+)(?:&|$)/.exec(filter)?.[1];
-
-export function patternOf(source: string, ignoreCase: boolean): RegExp {
-  try {
-    return new RegExp(source, ignoreCase ? 'iu' : 'u');
-  } catch (error) {
-    throw new DroverError('bad-input', `--grep: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}

@@ -16,6 +16,7 @@ export interface OneLogOptions {
 
 export class OneLog {
   isMissing = false;
+  private isLostTold = false;
   private readonly options: OneLogOptions;
   /** Nobody reads any more: `| head`. Also ends a wait for what a silent task may write. */
   private readonly closed = new AbortController();
@@ -60,7 +61,8 @@ export class OneLog {
       tail === undefined || attempt === undefined ? 0 : await beginOfTail(client, { task, stream, attempt }, tail);
     const onMissing = (bytes: number): void => this.tellMissing(bytes);
     const onAway = (): void => this.tellAway(task);
-    const query = { stream, follow, offset, onMissing, onAway, signal: this.closed.signal };
+    const onLost = (): void => this.tellLost(task);
+    const query = { stream, follow, offset, onMissing, onAway, onLost, signal: this.closed.signal };
     // With both, each goes where the task sent it.
     const output = streams.length > 1 && stream === 'stderr' ? env.stderr : env.stdout;
     for await (const bytes of client.output(task, attempt === undefined ? query : { ...query, attempt })) {
@@ -74,6 +76,13 @@ export class OneLog {
     void this.options.env.stderr.write(awayText(task));
   }
 
+  /** Once, though it is so of both streams. */
+  private tellLost(task: string): void {
+    if (!this.isLostTold) void this.options.env.stderr.write(lostText(task));
+    this.isLostTold = true;
+    this.isMissing = true;
+  }
+
   private tellMissing(bytes: number): void {
     this.isMissing = true;
     void this.options.env.stderr.write(
@@ -84,6 +93,9 @@ export class OneLog {
 
 export const awayText = (task: string): string =>
   `drover: the worker of ${task} is away: what it has not handed over can't be read now\n`;
+
+export const lostText = (task: string): string =>
+  `drover: the worker of ${task} was lost: what it had not handed over is missing\n`;
 
 interface How {
   readonly isFollowing: boolean;

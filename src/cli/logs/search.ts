@@ -5,7 +5,7 @@ import type { Client } from '../../sdk/client.ts';
 import type { SearchOptions } from '../../sdk/output.ts';
 import { printable, styled } from '../display/text.ts';
 import type { CliEnv } from '../environment.ts';
-import type { Selection } from './selection.ts';
+import type { NamedTask, Selection } from './selection.ts';
 
 /** Names of one filter, so that an address does not become too long. */
 const namesMax = 100;
@@ -15,17 +15,12 @@ export async function search(
   env: CliEnv,
   client: Client,
   { tasks, filters }: Selection,
-  options: Omit<SearchOptions, 'where'>,
+  options: Omit<SearchOptions, 'where' | 'attempt'>,
 ): Promise<SearchEnd> {
   const total: SearchEnd = { tasks: 0, bytes: 0, matches: 0, missing: 0 };
   const printer = new MatchPrinter(env, tasks.length !== 1 || filters.length > 0, (options.context ?? 0) > 0);
-  const names = tasks.map(({ task }) => task);
-  const byName: string[] = [];
-  for (let from = 0; from < names.length; from += namesMax) {
-    byName.push(`id=${names.slice(from, from + namesMax).join(',')}`);
-  }
-  for (const where of [...byName, ...filters]) {
-    const lines = client.searchOutput({ ...options, where });
+  for (const which of [...byName(tasks), ...filters.map((where) => ({ where }))]) {
+    const lines = client.searchOutput({ ...options, ...which });
     for (let next = await lines.next(); ; next = await lines.next()) {
       if (next.done === true) {
         for (const name of ['tasks', 'bytes', 'matches', 'missing'] as const) total[name] += next.value[name];
@@ -41,6 +36,19 @@ export async function search(
   if (total.missing > 0)
     await env.stderr.write(`drover: ${showBytes(total.missing)} are missing, and were not searched\n`);
   return total;
+}
+
+/** The same attempts of many at once. */
+function byName(tasks: readonly NamedTask[]): Pick<SearchOptions, 'where' | 'attempt'>[] {
+  return [...Map.groupBy(tasks, ({ attempt }) => attempt)].flatMap(([attempt, named]) => {
+    const which = attempt === undefined ? {} : { attempt };
+    const searches: Pick<SearchOptions, 'where' | 'attempt'>[] = [];
+    for (let from = 0; from < named.length; from += namesMax) {
+      const names = named.slice(from, from + namesMax).map(({ task }) => task);
+      searches.push({ ...which, where: `id=${names.join(',')}` });
+    }
+    return searches;
+  });
 }
 
 class MatchPrinter {

@@ -1,5 +1,6 @@
 /** Whose output is meant: tasks by name, all of workflows, or all that match. */
 import { DroverError } from '../../model/errors.ts';
+import type { Client } from '../../sdk/client.ts';
 import { named } from '../reference.ts';
 
 export interface SelectionOptions {
@@ -15,6 +16,8 @@ export interface NamedTask {
 
 export interface Selection {
   readonly tasks: readonly NamedTask[];
+  /** Those that are named; filters select their tasks. */
+  readonly workflows: readonly string[];
   /** Each selects tasks, in the order of their ids. */
   readonly filters: readonly string[];
 }
@@ -35,5 +38,16 @@ export function selectionOf(names: readonly string[], { where, failed, attempt }
   const isMany = tasks.length !== 1 || own.length > 0;
   if (attempt !== undefined && isMany) throw new DroverError('bad-input', '--attempt is for a single task', { hint });
   const filters = own.length === 0 && more.length > 0 ? [''] : own;
-  return { tasks, filters: filters.map((filter) => [filter, ...more].filter(Boolean).join('&')) };
+  return { tasks, workflows, filters: filters.map((filter) => [filter, ...more].filter(Boolean).join('&')) };
+}
+
+/** A filter finds nothing where there is nothing: a name that is wrong must not look like silence. */
+export async function mustExist(client: Client, { workflows, tasks }: Selection): Promise<void> {
+  for (const workflow of workflows) await client.workflow(workflow);
+  for (const { task, attempt } of tasks) {
+    const { attempts } = await client.task(task);
+    if (attempt !== undefined && attempt > attempts) {
+      throw new DroverError('attempt-unknown', `${task} has no attempt ${attempt}`);
+    }
+  }
 }

@@ -6,7 +6,7 @@ const env = new NodeCliEnvironment('1.2.3');
 describe('a line that is run by the shell', () => {
   it.each([
     ['exit $CODE', { CODE: '3' }, 3],
-    ['kill -9 $$', {}, 128],
+    ['kill -9 $$', {}, 137],
     ['true', { NAME: 'a\0b' }, 127],
   ])('%s gives what a shell gives, and never throws', async (line, variables, code) => {
     expect(await env.runShell(line, variables, 10_000)).toBe(code);

@@ -9,16 +9,18 @@ import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { accessSync, constants, createReadStream, statSync, write as writeFd } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, constants as osConstants } from 'node:os';
 import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { DroverError } from '../../model/errors.ts';
+import { compilePattern } from './patterns.ts';
 
 const writeOnce = promisify(writeFd);
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** As shells have it. */
 const shellMissing = 127;
+/** And the number of the signal. */
 const shellSignalled = 128;
 const columnsDefault = 80;
 const fullPipePauseMs = 10;
@@ -196,13 +198,17 @@ export class NodeCliEnvironment {
           end('too-long');
         }, msMax);
         child.on('error', () => end(shellMissing));
-        child.on('exit', (code, signal) => end(code ?? (signal === null ? 1 : shellSignalled)));
+        child.on('exit', (code, signal) =>
+          end(code ?? (signal === null ? 1 : shellSignalled + osConstants.signals[signal])),
+        );
       } catch {
         // Of variables with a NUL in them there is no environment.
         resolve(shellMissing);
       }
     });
   }
+
+  readonly compilePattern = compilePattern;
 
   /** The space of new objects, three times over, is most of what such a process has: it is not let grow. */
   staySmall(): void {
