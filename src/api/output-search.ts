@@ -1,5 +1,5 @@
 /**
- * A search in the output of tasks, in the order of their ids: read piece by piece, told line by line.
+ * A search in the output of tasks, in the order of their ids: read piece by piece, told some lines at a time.
  * What it costs is bounded: a piece at a time between which others have their turn, so long for the expression, and about
  * so many bytes for a request (`searchLimits`).
  */
@@ -61,7 +61,10 @@ interface Tally {
   missing: number;
 }
 
-export async function* searchOutput(shell: ControllerShell, search: Search): AsyncGenerator<SearchLine | SearchEnd> {
+export async function* searchOutput(
+  shell: ControllerShell,
+  search: Search,
+): AsyncGenerator<readonly (SearchLine | SearchEnd)[]> {
   const plan = await planFor(shell, search.filter);
   const tally: Tally = { tasks: 0, bytes: 0, matches: 0, missing: 0 };
   let after = search.cursor === undefined ? undefined : decodeCursor(order, search.cursor);
@@ -71,9 +74,9 @@ export async function* searchOutput(shell: ControllerShell, search: Search): Asy
     for (const [at, task] of tasks.entries()) {
       const row = rows[at];
       if (row !== undefined) yield* searchTask(shell, search, task, row, tally);
-      if (tally.bytes >= limits.bytesMax) return yield { ...tally, next: encodeCursor(order, task) };
+      if (tally.bytes >= limits.bytesMax) return yield [{ ...tally, next: encodeCursor(order, task) }];
     }
-    if (reached === undefined) return yield tally;
+    if (reached === undefined) return yield [tally];
     after = reached;
     await breath();
   }
@@ -101,27 +104,24 @@ async function* searchTask(
   id: TaskId,
   row: AttemptRow,
   tally: Tally,
-): AsyncGenerator<SearchLine> {
+): AsyncGenerator<readonly SearchLine[]> {
   const task = await shell.read(({ tasks }) => printTask(tasks.workflow(id), tasks.index(id)));
   tally.tasks++;
   for (const stream of streams) {
     const finder = new LineFinder(pattern, context);
-    const lines = async (text: string, isEnd: boolean): Promise<SearchLine[]> =>
-      (await finder.take(text, isEnd)).map((found) => ({ task, attempt: row.number, stream, ...found }));
     const decoder = new TextDecoder();
-    for (let offset = 0; ; await breath()) {
-      const from = offset;
-      const { found, isEnd } = await turns.take(async () => {
-        const read = await readOutput(shell, { attempt: row.id, stream, offset: from });
-        const { data, nextOffset, isComplete } = read;
-        tally.bytes += data.length;
-        tally.missing += nextOffset - from - data.length;
-        const isLast = isComplete || nextOffset === from;
-        offset = nextOffset;
-        return { found: await lines(decoder.decode(data, { stream: !isLast }), isLast), isEnd: isLast };
-      });
-      yield* found;
-      if (isEnd) break;
+    for (let offset = 0, isEnd = false; !isEnd; await breath()) {
+      const read = await turns.take(() => readOutput(shell, { attempt: row.id, stream, offset }));
+      const { data, nextOffset, isComplete } = read;
+      tally.bytes += data.length;
+      tally.missing += nextOffset - offset - data.length;
+      isEnd = isComplete || nextOffset === offset;
+      offset = nextOffset;
+      for (const some of finder.cut(decoder.decode(data, { stream: !isEnd }), isEnd)) {
+        const found = await turns.take(async () => finder.look(some));
+        if (found.length > 0) yield found.map((line) => ({ task, attempt: row.number, stream, ...line }));
+        await breath();
+      }
     }
     tally.matches += finder.matches;
   }
@@ -151,40 +151,48 @@ class LineFinder {
     this.#context = context;
   }
 
-  /** Some lines at a time, with others between them: a piece of output may be all line feeds. */
-  async take(text: string, isEnd: boolean): Promise<Found[]> {
-    const parts = this.#cut(text, isEnd);
-    const found: Found[] = [];
-    for (let from = 0, to: number; from < parts.length; from = to) {
-      if (from > 0) await breath();
-      to = endOfSome(parts, from);
-      const some = parts.slice(from, to);
-      const texts = some.map((part) => part.text);
-      const places = this.#pattern.find(texts, limits.spansMax, limits.pieceMsMax);
-      for (const [at, part] of some.entries()) found.push(...this.#look(part.number, part.text, places[at] ?? []));
+  /** Lines, as many as the expression is given at a time. They are cut when they are asked for: a piece of output may be all line feeds. */
+  *cut(text: string, isEnd: boolean): Generator<readonly Part[]> {
+    let some: Part[] = [];
+    let characters = 0;
+    for (const part of this.#parts(text, isEnd)) {
+      some.push(part);
+      characters += part.text.length;
+      if (some.length < limits.linesAtOnce && characters < limits.charactersAtOnce) continue;
+      yield some;
+      some = [];
+      characters = 0;
     }
-    return found;
+    if (some.length > 0) yield some;
   }
 
-  #cut(text: string, isEnd: boolean): Part[] {
-    const lines = (this.#rest + text).split('\n');
-    this.#rest = lines.pop() ?? '';
-    const parts = lines.flatMap((line) => this.#numbered(line, true));
-    for (; this.#rest.length > limits.lineCharactersMax; this.#rest = this.#rest.slice(limits.lineCharactersMax)) {
-      parts.push({ number: this.#number, text: this.#rest.slice(0, limits.lineCharactersMax) });
+  /** Those that match, with what stands around them. */
+  look(some: readonly Part[]): Found[] {
+    const texts = some.map(({ text }) => text);
+    const places = this.#pattern.find(texts, limits.spansMax, limits.pieceMsMax);
+    return some.flatMap(({ number, text }, at) => this.#look(number, text, places[at] ?? []));
+  }
+
+  *#parts(text: string, isEnd: boolean): Generator<Part> {
+    const all = this.#rest + text;
+    let from = 0;
+    for (let to = all.indexOf('\n'); to >= 0; to = all.indexOf('\n', from)) {
+      yield* this.#numbered(all.slice(from, to));
+      from = to + 1;
     }
-    if (isEnd && this.#rest !== '') parts.push(...this.#numbered(this.#rest, true));
-    return parts;
+    this.#rest = all.slice(from);
+    for (; this.#rest.length > limits.lineCharactersMax; this.#rest = this.#rest.slice(limits.lineCharactersMax)) {
+      yield { number: this.#number, text: this.#rest.slice(0, limits.lineCharactersMax) };
+    }
+    if (isEnd && this.#rest !== '') yield* this.#numbered(this.#rest);
   }
 
   /** A line that is too long comes in parts of the same number. */
-  #numbered(line: string, isWhole: boolean): Part[] {
-    const parts: Part[] = [];
+  *#numbered(line: string): Generator<Part> {
     for (let from = 0; from === 0 || from < line.length; from += limits.lineCharactersMax) {
-      parts.push({ number: this.#number, text: line.slice(from, from + limits.lineCharactersMax) });
+      yield { number: this.#number, text: line.slice(from, from + limits.lineCharactersMax) };
     }
-    if (isWhole) this.#number++;
-    return parts;
+    this.#number++;
   }
 
   #look(line: number, text: string, spans: readonly Span[]): Found[] {
@@ -203,16 +211,6 @@ class LineFinder {
     if (this.#context > 0) this.#before = [...this.#before.slice(1 - this.#context), found].slice(-this.#context);
     return [];
   }
-}
-
-/** Of as many as the expression is given at a time: one at least. */
-function endOfSome(parts: readonly Part[], from: number): number {
-  let characters = 0;
-  for (let at = from; at < parts.length && at - from < limits.linesAtOnce; at++) {
-    characters += parts[at]?.text.length ?? 0;
-    if (characters >= limits.charactersAtOnce) return at + 1;
-  }
-  return Math.min(parts.length, from + limits.linesAtOnce);
 }
 
 /** So much of a line as is told, around its first match. */

@@ -39,7 +39,7 @@ import type {
 } from '../protocol/views.ts';
 import type { TaskWhyView, WorkflowWhyView } from '../protocol/why.ts';
 import { type EventStreamOptions, eventStream } from './event-stream.ts';
-import { type OutputQuery, outputOf, type SearchOptions, searchLines } from './output.ts';
+import { type OutputQuery, outputOf, type SearchOptions, searchLines, searchPieces } from './output.ts';
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
 import { apiPath, type Query } from './paths.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
@@ -505,6 +505,11 @@ export class Client {
   /** Lines of the output of tasks that match, in the order of the tasks; at the end how much was looked at. */
   searchOutput(options: SearchOptions): AsyncGenerator<SearchLine, SearchEnd> {
     return searchLines(this.transport, options);
+  }
+
+  /** The same, those that come together at a time: where many match, to print each by itself takes longer than to find it. */
+  searchOutputPieces(options: SearchOptions): AsyncGenerator<readonly SearchLine[], SearchEnd> {
+    return searchPieces(this.transport, options);
   }
 
   private async read<View>(route: string, query: Query, waitMs?: number): Promise<View> {

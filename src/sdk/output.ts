@@ -84,12 +84,12 @@ export interface SearchOptions {
   readonly where?: string;
 }
 
-/** Lines that match, in the order of the tasks, and at the end how much was looked at. */
-export async function* searchLines(
+/** Lines that match, in the order of the tasks, those that come together at a time; and at the end how much was looked at. */
+export async function* searchPieces(
   transport: Transport,
   options: SearchOptions,
-): AsyncGenerator<SearchLine, SearchEnd> {
-  const total: SearchEnd = { tasks: 0, bytes: 0, matches: 0, missing: 0 };
+): AsyncGenerator<readonly SearchLine[], SearchEnd> {
+  const total: SearchEnd = { ...nothingFound };
   for (let cursor: string | undefined; ; ) {
     const { ignoreCase, ...query } = options;
     const path = apiPath('output/search', { ...query, ignoreCase: ignoreCase ? 'true' : undefined, cursor });
@@ -100,14 +100,32 @@ export async function* searchLines(
   }
 }
 
+export async function* searchLines(
+  transport: Transport,
+  options: SearchOptions,
+): AsyncGenerator<SearchLine, SearchEnd> {
+  const pieces = searchPieces(transport, options);
+  try {
+    for (let next = await pieces.next(); ; next = await pieces.next()) {
+      if (next.done === true) return next.value;
+      yield* next.value;
+    }
+  } finally {
+    await pieces.return(nothingFound);
+  }
+}
+
 /** It is not begun anew when the connection breaks: what was told would be told again. */
-async function* oneSearch(transport: Transport, path: string): AsyncGenerator<SearchLine, SearchEnd> {
+async function* oneSearch(transport: Transport, path: string): AsyncGenerator<readonly SearchLine[], SearchEnd> {
   const call = new AbortController();
   try {
-    for await (const line of jsonLines(await transport.stream(path, call.signal))) {
-      if (isLine(line)) yield line;
-      else if ('error' in line) throw errorOf(line);
-      else return line;
+    for await (const told of jsonLines(await transport.stream(path, call.signal))) {
+      const last = told.at(-1);
+      const isOver = last !== undefined && !isLine(last);
+      const found = told.filter(isLine);
+      if (found.length > 0) yield found;
+      if (isOver && 'error' in last) throw errorOf(last);
+      if (isOver) return last;
     }
   } finally {
     call.abort();
@@ -115,16 +133,18 @@ async function* oneSearch(transport: Transport, path: string): AsyncGenerator<Se
   throw new DroverError('controller-unreachable', 'the connection was lost in the midst of a search');
 }
 
+const nothingFound: SearchEnd = { tasks: 0, bytes: 0, matches: 0, missing: 0 };
+
 type Told = SearchLine | SearchEnd | ErrorBody;
 const isLine = (line: Told): line is SearchLine => 'text' in line;
 
-async function* jsonLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<Told, void> {
+async function* jsonLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Told[], void> {
   const decoder = new TextDecoder();
   let text = '';
   for await (const piece of body) {
     const lines = (text + decoder.decode(piece, { stream: true })).split('\n');
     text = lines.pop() ?? '';
-    for (const line of lines) yield JSON.parse(line) as Told;
+    yield lines.map((line) => JSON.parse(line) as Told);
   }
 }
 

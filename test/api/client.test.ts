@@ -109,6 +109,7 @@ const cases: Readonly<Record<Method, Case>> = {
   workers: [() => client.workers({ all: true, count: true }), WorkerList],
   notifications: [() => client.notifications('w1'), NotificationList],
   searchOutput: [() => first(client.searchOutput({ pattern: 'out' })), SearchLine],
+  searchOutputPieces: [() => first(client.searchOutputPieces({ pattern: 'out' })), Type.Array(SearchLine)],
   eventPage: [() => client.eventPage(), EventList],
   eachWorkflow: [() => first(client.eachWorkflow()), WorkflowView],
   eachTask: [() => first(client.eachTask({ where: 'hasContinuations=true' })), TaskView],

@@ -25,6 +25,8 @@ beforeAll(async () => {
 
 afterAll(() => controller.close());
 
+const plain = { streams: ['stdout'], context: 0, attempt: undefined, cursor: undefined } as const;
+
 async function open(): Promise<IncomingMessage> {
   const { url, token } = controller.access;
   const call = request(`${url}/api/v1/output/search?pattern=x`, { headers: { authorization: `Bearer ${token}` } });
@@ -33,6 +35,19 @@ async function open(): Promise<IncomingMessage> {
   const [answer] = (await once(call, 'response')) as [IncomingMessage];
   return answer.pause();
 }
+
+it('lines that match are told many at a time, and no more than are looked at together', async () => {
+  const sizes = (await Array.fromAsync(client.searchOutputPieces({ pattern: 'x', where: 'index=20' }))).map(
+    (lines) => lines.length,
+  );
+  expect(sizes.reduce((sum, size) => sum + size)).toBe(50_000);
+  const { shell } = controller;
+  const filter = parseFilter('workflow=w1&index=20', taskFields, shell.now());
+  const pattern = { find: (texts: readonly string[]) => texts.map(() => [[0, 1]] as const) };
+  const told = await Array.fromAsync(searchOutput(shell, { turns: new Turns(1), filter, pattern, ...plain }));
+  expect(told.length).toBeLessThan(100);
+  expect(Math.max(...told.map((lines) => lines.length))).toBe(searchLimits.linesAtOnce);
+});
 
 it('those that nobody reads keep nobody from searching', async () => {
   const unread = await Promise.all(Array.from({ length: 2 * searchLimits.turnsMax }, open));
@@ -62,8 +77,7 @@ it('the expression is given so few lines and characters at a time that a plain o
   };
   const { shell } = controller;
   const filter = parseFilter(`workflow=${id}`, taskFields, shell.now());
-  const which = { streams: ['stdout'], context: 0, attempt: undefined, cursor: undefined } as const;
-  await Array.fromAsync(searchOutput(shell, { turns: new Turns(1), filter, pattern, ...which }));
+  await Array.fromAsync(searchOutput(shell, { turns: new Turns(1), filter, pattern, ...plain }));
   const { linesAtOnce, charactersAtOnce, lineCharactersMax } = searchLimits;
   expect(given.flat().join('')).toBe(`out of ${lines.join('')}`);
   expect(Math.max(...given.map((texts) => texts.length))).toBeLessThanOrEqual(linesAtOnce);

@@ -61,7 +61,7 @@ export function registerOutputSearch(app: App, { shell, compilePattern }: ApiOpt
         });
       }
       searches++;
-      const lines = Readable.from(linesOf(searchOutput(shell, search)), { highWaterMark: 16 });
+      const lines = Readable.from(linesOf(searchOutput(shell, search)), { highWaterMark: 1 });
       lines.once('close', () => searches--);
       return reply.type(ndjsonType).send(lines);
     },
@@ -69,9 +69,9 @@ export function registerOutputSearch(app: App, { shell, compilePattern }: ApiOpt
 }
 
 /** What goes wrong once it has begun is its last line. */
-async function* linesOf(found: AsyncIterable<unknown>): AsyncGenerator<string> {
+async function* linesOf(found: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
   try {
-    for await (const line of found) yield `${JSON.stringify(line)}\n`;
+    for await (const lines of found) yield lines.map((line) => `${JSON.stringify(line)}\n`).join('');
   } catch (error) {
     yield `${JSON.stringify(bodyOf(asDroverError(error)))}\n`;
   }

@@ -20,15 +20,15 @@ export async function search(
   const total: SearchEnd = { tasks: 0, bytes: 0, matches: 0, missing: 0 };
   const printer = new MatchPrinter(env, tasks.length !== 1 || filters.length > 0, (options.context ?? 0) > 0);
   for (const which of [...byName(tasks), ...filters.map((where) => ({ where }))]) {
-    const lines = client.searchOutput({ ...options, ...which });
-    for (let next = await lines.next(); ; next = await lines.next()) {
+    const pieces = client.searchOutputPieces({ ...options, ...which });
+    for (let next = await pieces.next(); ; next = await pieces.next()) {
       if (next.done === true) {
         for (const name of ['tasks', 'bytes', 'matches', 'missing'] as const) total[name] += next.value[name];
         break;
       }
       // Who reads may have seen enough.
       if (!(await printer.print(next.value))) {
-        await lines.return(total);
+        await pieces.return(total);
         return { ...total, matches: 1 };
       }
     }
@@ -63,18 +63,20 @@ class MatchPrinter {
     this.hasContext = hasContext;
   }
 
-  print(line: SearchLine): Promise<boolean> {
+  print(lines: readonly SearchLine[]): Promise<boolean> {
     const { stdout, variables } = this.env;
     const isColoured = stdout.isTerminal && !variables.NO_COLOR && variables.TERM !== 'dumb';
+    return stdout.write(lines.map((line) => this.render(line, stdout.isTerminal, isColoured)).join(''));
+  }
+
+  private render(line: SearchLine, isTerminal: boolean, isColoured: boolean): string {
     const isNext = this.last === undefined || isBehind(this.last, line);
     this.last = line;
     const gap = this.hasContext && !isNext ? '--\n' : '';
     const mark = line.stream === 'stderr' ? '!' : '|';
     const place = `${line.task}${line.spans.length > 0 ? ':' : '-'}${line.line} ${mark} `;
-    const text = highlighted(line, stdout.isTerminal, isColoured);
-    return stdout.write(
-      `${gap}${this.isNamed ? styled(place, 'dim', isColoured) : ''}${text}${line.isCut ? ' …' : ''}\n`,
-    );
+    const text = highlighted(line, isTerminal, isColoured);
+    return `${gap}${this.isNamed ? styled(place, 'dim', isColoured) : ''}${text}${line.isCut ? ' …' : ''}\n`;
   }
 }
 
