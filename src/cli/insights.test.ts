@@ -138,6 +138,12 @@ describe('tasks that failed alike', () => {
     expect(await said('cancel', 'w2', '--cause', 'exit:3')).toEqual([0, 'no task matches\n', '']);
   });
 
+  it('may be of several causes, and a cause is nothing but a cause', async () => {
+    const dry = (cause: string) => said('retry', 'w2', '--dry-run', '--cause', cause);
+    expect(await dry('exit:3,signal:9')).toEqual([0, expect.stringMatching(/^\d tasks? would be tried again\n$/), '']);
+    expect(await dry('exit:3&index=1')).toEqual([2, '', expect.stringContaining("'exit:3&index=1'")]);
+  });
+
   it.each([
     [['retry', '--cause', 'exit:3'], 'name it'],
     [['retry', 'w2.1', '--cause', 'exit:3'], 'w2.1 is a task'],

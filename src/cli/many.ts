@@ -35,13 +35,16 @@ export function byFailure<Options extends ManyOptions & FailureOptions>(
   }
   const clauses = [
     ...[`workflow=${names.map(workflowNamed).join(',')}`, states],
-    ...(cause === undefined ? [] : [`cause=${cause}`]),
-    ...(fingerprint === undefined ? [] : [`fingerprint=${fingerprint}`]),
+    ...(cause === undefined ? [] : [`cause=${anyOf(cause)}`]),
+    ...(fingerprint === undefined ? [] : [`fingerprint=${anyOf(fingerprint)}`]),
     ...(host === undefined ? [] : [`host=${escapeValue(host)}`]),
     ...(where === undefined ? [] : [where]),
   ];
   return { names: [], options: { ...options, where: clauses.join('&') } };
 }
+
+/** One or several, with commas between them. */
+const anyOf = (values: string): string => values.split(',').map(escapeValue).join(',');
 
 /** Either names or a filter, and a dry run only of a filter: what it would count is else there to see. */
 export function checkMany(command: string, names: readonly string[], { where, dryRun }: ManyOptions): void {
