@@ -116,7 +116,15 @@ class Namer {
       ...(fingerprint === undefined ? [] : [`--fingerprint ${fingerprint}`]),
       ...(host === undefined ? [] : [`--host ${typeable(host)}`]),
     ];
-    return { where: clauses.join('&'), rerun: `drover retry ${this.#workflow} ${options.join(' ')}` };
+    return { where: clauses.join('&'), ...this.#rerunOf(cause, options) };
+  }
+
+  #rerunOf(cause: FailureCause, options: readonly string[]): Pick<FailureGroup, 'rerun'> {
+    // That time does not come again: each would fail at once.
+    if (cause === 'deadline') return {};
+    // A check fails again for as long as what it looks at has failed.
+    const which = cause === 'check' ? ['--failed'] : options;
+    return { rerun: `drover retry ${this.#workflow} ${which.join(' ')}` };
   }
 
   #fingerprintOf({ cause, fingerprint }: Group): string | undefined {

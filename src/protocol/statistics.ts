@@ -149,8 +149,8 @@ export const FailureGroup = Type.Object({
   hosts: Type.Array(HostCount, { maxItems: failureLimits.hostsMax }),
   /** All of them as a filter on tasks: for lists, and for `tasks/bulk/retry`. */
   where: Type.String(),
-  /** The command line that tries all of them again. */
-  rerun: Type.String(),
+  /** The command line that tries all of them again; absent where that could only fail. */
+  rerun: Type.Optional(Type.String()),
 });
 export type FailureGroup = Static<typeof FailureGroup>;
 

@@ -34,7 +34,7 @@ it('failures are grouped by what was written, and a group is tried again by its 
   });
   expect(view.runningMs?.count).toBe(5);
   herd.write('ok');
-  const [, ...words] = groups[0]?.rerun.split(' ') ?? [];
+  const [, ...words] = groups[0]?.rerun?.split(' ') ?? [];
   expect(await herd.ok(...words)).toBe('3 tasks were tried again\n');
   await herd.run('wait', id);
   expect(await herd.ok('failures', id)).toMatch(/^1 task: signal 11 \(SEGV\)\n/);
@@ -44,7 +44,7 @@ it('without a server the command of a group runs that group here, to its end, an
   const task = 'echo {} >> ran; [ -e ok ] && exit; case {} in 1|2) exit 3;; 3) exit 4;; esac';
   expect((await herd.run('run', task, ':::', '1', '2', '3', '4')).code).toBe(1);
   const { groups } = JSON.parse(await herd.ok('failures', '--json')) as FailureList;
-  const [, ...words] = groups[0]?.rerun.split(' ') ?? [];
+  const [, ...words] = groups[0]?.rerun?.split(' ') ?? [];
   herd.write('ok');
   expect(await herd.ok(...words, '--dry-run')).toBe('2 tasks would be tried again\n');
   const again = await herd.run(...words);

@@ -19,7 +19,12 @@ export function failures(context: Context, name: string | undefined, options: Fa
     const found =
       workflow === undefined ? { groups: [] } : await client.failures(workflow, by === undefined ? {} : { by });
     const pasted = pastingInto(env, dir);
-    const list = { ...found, groups: found.groups.map((group) => ({ ...group, rerun: pasted(group.rerun) })) };
+    const list = {
+      ...found,
+      groups: found.groups.map(({ rerun, ...group }) =>
+        rerun === undefined ? group : { ...group, rerun: pasted(rerun) },
+      ),
+    };
     const id = workflow === undefined ? {} : { workflow };
     if (json) await printJson(env, { ...id, ...list });
     else if (list.groups.length > 0) {

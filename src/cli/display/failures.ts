@@ -16,7 +16,7 @@ export function renderFailures({ groups, more }: FailureList, columns: number | 
 /** The command is whole however narrow the terminal is: a part of it would try other tasks again. */
 function renderGroup(group: FailureGroup, columns: number | undefined): string[] {
   const lines = describe(group).map((line) => (columns === undefined ? line : truncate(line, columns)));
-  return [...lines, `  rerun   ${printable(group.rerun)}`];
+  return group.rerun === undefined ? lines : [...lines, `  rerun   ${printable(group.rerun)}`];
 }
 
 function describe({ count, title, fingerprint, examples, hosts, lastLines }: FailureGroup): string[] {

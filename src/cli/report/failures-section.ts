@@ -38,7 +38,7 @@ function groupOf({ count, title, fingerprint, examples, hosts, lastLines, rerun 
   return html`<article class="failure"><h3>${amount(count, 'task')}: ${shown(title)}${mark}${places}</h3>
 ${example === undefined ? undefined : html`<p>such as ${example.id}${also} <code class="long">${shown(example.command ?? barrierText)}</code></p>`}
 ${lastLines === undefined ? undefined : html`<pre>${shownLines(lastLines)}</pre>`}
-<p>try ${count === 1 ? 'it' : 'them'} again: <code>${shown(rerun)}</code></p></article>`;
+${rerun === undefined ? undefined : html`<p>try ${count === 1 ? 'it' : 'them'} again: <code>${shown(rerun)}</code></p>`}</article>`;
 }
 
 function hostsText(hosts: FailureGroup['hosts']): string {
