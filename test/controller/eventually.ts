@@ -3,4 +3,4 @@ import { vi } from 'vitest';
 
 /** Resolves with what `look` returns once it no longer throws. */
 export const eventually = <Found>(look: () => Found | Promise<Found>): Promise<Found> =>
-  vi.waitFor(look, { timeout: 10_000, interval: 5 });
+  vi.waitFor(look, { timeout: 30_000, interval: 5 });
