@@ -45,7 +45,7 @@ shown('names what a task waits for, and what to do about it', async (herd) => {
   await herd.worker('-j', '1', '--memory', '1GB');
   await herd.untilTask('w1.1', 'done');
   expect(await herd.ok('why', 'w1.1')).toBe('w1.1 is done:\n  it has ended well\n');
-  expect(await herd.ok('why', 'w1')).toContain('w1 is done: all of its tasks have ended\n  it has ended well\n');
+  expect(await herd.ok('why', 'w1')).toContain('w1 is done: no task of it is left\n  it has ended well\n');
 
   // Nothing ends here, so that nothing is sent ahead. The first holds all there is of a limit, of a template, and of scratch space.
   await herd.worker('-j', '3', '--queue', 'calm', '--pool', 'scratch=2');

@@ -77,7 +77,7 @@ const said: Readonly<Record<ReasonKind, readonly string[]>> = {
   failed: ['it failed: exit 1', 'drover logs w1.1 --stderr', 'drover retry w1.1'],
   cancelled: ['it was cancelled since what it depends on can not come any more: w1.1 (failed)'],
   aborted: ['w1 was given up before all of it was there'],
-  open: ['all of its tasks have ended, and it is open: more may come', 'drover close w1'],
+  open: ['it is open: more tasks may come', 'drover close w1'],
   ended: ['it has ended well'],
 };
 

@@ -199,7 +199,7 @@ const sentences: Sentences = {
     return `it was cancelled ${cancelWords[reason]}${because}`;
   },
   aborted: ({ workflow }) => `${printWorkflow(workflow)} was given up before all of it was there`,
-  open: () => 'all of its tasks have ended, and it is open: more may come',
+  open: () => 'it is open: more tasks may come',
   ended: ({ state }) => endings[state as keyof typeof endings] ?? `it is ${state}`,
 };
 

@@ -17,7 +17,7 @@ export function renderTaskWhy({ task, state, reasons, root }: TaskWhyView): stri
 /** Ends with a line feed. */
 export function renderWorkflowWhy(view: WorkflowWhyView): string {
   const { workflow, state, reasons, unended, sampled, groups, more } = view;
-  const tasks = unended === 0 ? 'all of its tasks have ended' : `${amount(unended, 'task')} not ended`;
+  const tasks = unended === 0 ? 'no task of it is left' : `${amount(unended, 'task')} not ended`;
   const looked = sampled === unended ? '' : `, of which ${showCount(sampled)} were looked at`;
   return linesOf([
     `${workflow} is ${state}: ${tasks}${looked}`,
