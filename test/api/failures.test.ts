@@ -18,12 +18,16 @@ afterEach(() => controller.close());
 const groupsOf = async (workflow: string) =>
   (await client.failures(workflow)).groups.map(({ cause, rerun }) => [cause, rerun]);
 
-it('a check that failed is tried again with what it looks at', async () => {
+async function submitCheck(): Promise<void> {
   await client.submitWhole(plainSpec, {
     tasks: [{ command: 'exit 3' }, { check: true }],
     edges: [{ parents: [1, 1], children: [2, 2], after: 'any' }],
   });
   await eventually(async () => expect((await client.workflow('w1')).state).toBe('failed'));
+}
+
+it('a check that failed is tried again with what it looks at', async () => {
+  await submitCheck();
   expect(await groupsOf('w1')).toEqual([
     ['exit:3', 'drover retry w1 --cause exit:3'],
     ['check', 'drover retry w1 --failed'],
@@ -35,4 +39,13 @@ it('what was not started in time is not to be tried again', async () => {
   await client.submitWhole(plainSpec, { tasks: [{ command: 'x', held: true, until }], edges: [] });
   await eventually(async () => expect((await client.workflow('w1')).state).toBe('failed'));
   expect(await groupsOf('w1')).toEqual([['deadline', undefined]]);
+});
+
+it('a check is no task in statistics, nor in those of a filter', async () => {
+  await submitCheck();
+  const { states, groups } = await client.statisticsOf('w1', { by: 'template' });
+  expect([states, groups?.map((group) => group.states)]).toEqual([{ failed: 1 }, [{ failed: 1 }]]);
+  for (const where of ['index>0', 'command~exit', 'state=failed']) {
+    expect((await client.statisticsOf('w1', { where })).states).toEqual({ failed: 1 });
+  }
 });

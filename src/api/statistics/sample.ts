@@ -22,7 +22,7 @@ const countState = (counts: StateCounts, state: TaskState): void => {
   counts[code] = (counts[code] as number) + 1;
 };
 
-/** How many tasks of each group are in which state. */
+/** How many commands of each group are in which state. */
 export async function countStates(
   shell: ControllerShell,
   filter: Filter,
@@ -40,6 +40,7 @@ export async function countStates(
   let counted: readonly StateCounts[] = [];
   await walkAll(shell, await planFor(shell, filter), ({ tasks }, found) => {
     for (const task of found) {
+      if (tasks.kind(task) !== 'command') continue;
       const names = groupsOf(statistics, task);
       if (names !== last) counted = names.map(countsOf);
       last = names;
@@ -50,7 +51,7 @@ export async function countStates(
   return groups;
 }
 
-/** Where tasks stand, and how many of them are still to come. */
+/** Where commands stand, and how many of them are still to come. */
 class Tally {
   readonly states = noStates();
   /** Commands that have not ended, of workflows that go on; whether something runs of one of these, and when the first was started. */
@@ -60,9 +61,10 @@ class Tally {
   #workflow: WorkflowRecord | undefined;
 
   count({ tasks, workflows }: Cluster, task: TaskId): void {
+    if (tasks.kind(task) !== 'command') return;
     const state = tasks.state(task);
     countState(this.states, state);
-    if (isEndedTask(state) || tasks.kind(task) !== 'command') return;
+    if (isEndedTask(state)) return;
     const id = tasks.workflow(task);
     if (this.#workflow?.id !== id) this.#workflow = workflows.get(id);
     const workflow = this.#workflow;

@@ -104,7 +104,7 @@ function statesOf(records: readonly WorkflowRecord[]): StateCounts {
   const counts = noStates();
   for (const record of records) {
     taskStates.forEach((state, code) => {
-      counts[code] = (counts[code] as number) + record.count(state);
+      counts[code] = (counts[code] as number) + record.countOfCommands(state);
     });
   }
   return counts;
