@@ -102,7 +102,7 @@ describe('the report of the quickstart', () => {
 const hostile = [
   `echo '</script><script>document.title = "taken"</script>' >&2; exit 3`,
   `echo '"><img src=http://127.0.0.1:9/x onerror="document.title=1">' >&2; exit 4`,
-  `printf 'turned \\342\\200\\256 around \\033[31m \\001 \\377\\376\\n' >&2; exit 5`,
+  `printf 'turned \\342\\200\\256 around \\033]0;x \\001 \\377\\376\\n' >&2; exit 5`,
   `true '<!--' '<style>*{display:none}</style>' '&lt;' 'a\u202eb' "$(: \`id\`)"`,
 ];
 
@@ -117,7 +117,7 @@ describe('a report of hostile commands and output', () => {
     expect(await page.evaluate('document.title')).toBe(`w1 ${name} failed`);
     expect(await textOf(page, 'h1')).toContain(name);
     const text = await page.evaluate<string>('document.body.innerText');
-    for (const part of ['</script><script>', 'onerror="document.title=1">', 'turned \\u202e around \\x1b[31m \\x01']) {
+    for (const part of ['</script><script>', 'onerror="document.title=1">', 'turned \\u202e around \\x1b]0;x \\x01']) {
       expect(text).toContain(part);
     }
     expect(text).not.toContain('\u202e');
