@@ -2,7 +2,7 @@
 import { shownLine } from '../controller/failures/fold.ts';
 import type { ControllerShell } from '../controller/shell.ts';
 import { typeable } from '../definition/shell/quoting.ts';
-import { type FailureCause, showCause } from '../model/failure-cause.ts';
+import { type FailureCause, failsAtOnce, showCause } from '../model/failure-cause.ts';
 import { type AttemptId, printTask, printWorkflow, type TaskId, type WorkflowId } from '../model/ids.ts';
 import { failureLimits, outputTailBytesMax } from '../model/limits.ts';
 import { taskFields } from '../protocol/filter/fields.ts';
@@ -148,7 +148,7 @@ async function renderGroup(
   const { cause, fingerprint, examples, count } = group;
   const definitions = await shell.store.definitions(examples);
   const last = await shell.read(({ tasks }) => examples.map((task) => tasks.lastAttempt(task)));
-  const hasWritten = cause !== 'deadline' && cause !== 'check' && cause !== 'never-started';
+  const hasWritten = !failsAtOnce(cause) && cause !== 'never-started';
   const [attempt] = last;
   const lastLines = hasWritten && attempt !== undefined ? await lastLinesOf(shell, attempt) : '';
   const message = examples[0] === undefined ? undefined : await messageOf(shell, examples[0], attempt);

@@ -44,9 +44,13 @@ export function causeOf(outcome: Outcome): FailureCause | undefined {
   }
 }
 
+/** Whether a task failed without an attempt: tried again by itself, it would fail at once. */
+export const failsAtOnce = (why: FailureCause | FailReason): why is 'deadline' | 'check' =>
+  why === 'deadline' || why === 'check';
+
 /** Of a task that failed for what is not the end of its last attempt. */
 export const causeOfReason = (reason: FailReason): FailureCause | undefined =>
-  reason === 'deadline' || reason === 'check' ? reason : undefined;
+  failsAtOnce(reason) ? reason : undefined;
 
 const numbered = /^(?:exit|signal):\d{1,3}$/;
 

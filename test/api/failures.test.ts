@@ -1,4 +1,4 @@
-/** Groups of tasks that failed without an attempt, of a real controller in this process. */
+/** Tasks that failed without an attempt, in groups of failures and in statistics, of a real controller in this process. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Client } from '../../src/sdk/client.ts';
 import { eventually } from '../controller/eventually.ts';

@@ -3,6 +3,7 @@
 import type { Lack } from '../../core/resources/queues.ts';
 import type { Reason, ReasonOf, Unavailable } from '../../core/why/reason.ts';
 import { typeable } from '../../definition/shell/quoting.ts';
+import { failsAtOnce } from '../../model/failure-cause.ts';
 import { printWorker, printWorkflow } from '../../model/ids.ts';
 import { priorityMax } from '../../model/limits.ts';
 import { defaultQueue, type Need } from '../../model/need.ts';
@@ -38,8 +39,8 @@ export function adviceFor(reason: Reason, subject: string): string[] {
     case 'failed':
       return [
         ...(reason.attempt === undefined ? [] : [`drover logs ${subject} --stderr`]),
-        // It would fail at once: that time does not come again, and what a check found is to be tried before it.
-        ...(reason.reason === 'deadline' || reason.reason === 'check' ? [] : [`drover retry ${subject}`]),
+        // That time does not come again, and what a check found is to be tried before it.
+        ...(failsAtOnce(reason.reason) ? [] : [`drover retry ${subject}`]),
       ];
     case 'cancelled':
       return reason.reason === 'user' || reason.reason === 'fail-fast' ? [`drover retry ${subject}`] : [];
