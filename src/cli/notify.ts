@@ -7,6 +7,7 @@ import { DroverError } from '../model/errors.ts';
 import { notifyCommandMsMax } from '../model/limits.ts';
 import { isEndedWorkflow } from '../model/states.ts';
 import { printDurationMs } from '../model/units.ts';
+import { canFail, isWebAddress } from '../protocol/notification.ts';
 import type { Notification } from '../protocol/spec.ts';
 import type { WorkflowView } from '../protocol/views.ts';
 import { ringBell } from './bell.ts';
@@ -61,7 +62,7 @@ function mustTellSomebody(command: Command): void {
 }
 
 function collect(text: string, before: readonly string[] = []): string[] {
-  if (URL.canParse(filled(text)) && /^https?:\/\//.test(text)) return [...before, text];
+  if (isWebAddress(filled(text))) return [...before, text];
   throw new InvalidArgumentError('It is an address of http or https, for example https://example.org/hook.');
 }
 
@@ -72,10 +73,9 @@ function occasions(text: string): Occasion[] {
     if (failed === undefined || Number.parseFloat(failed) === 0) {
       throw new InvalidArgumentError('It is a list of end, first-failure, failed:10, failed:5%.');
     }
-    if (failed.endsWith('%') && Number.parseFloat(failed) > 100) {
-      throw new InvalidArgumentError('More than 100 % can not fail.');
-    }
-    return { failed: failed.endsWith('%') ? failed : Number(failed) };
+    const asked = failed.endsWith('%') ? failed : Number(failed);
+    if (!canFail(asked)) throw new InvalidArgumentError('More than 100 % can not fail.');
+    return { failed: asked };
   });
 }
 

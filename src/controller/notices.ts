@@ -9,6 +9,7 @@
 import { DroverError } from '../model/errors.ts';
 import type { WorkflowId } from '../model/ids.ts';
 import { noticesMax } from '../model/limits.ts';
+import { canFail, isWebAddress } from '../protocol/notification.ts';
 import type { Notification } from '../protocol/spec.ts';
 import type { NoticeRow } from '../store/notice-row.ts';
 
@@ -124,15 +125,9 @@ interface Flaw {
 
 function flawOf({ webhook, on }: Notification): Flaw | undefined {
   const hint = 'for example https://example.org/hook';
-  const url = URL.canParse(webhook) ? new URL(webhook) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    return { why: 'webhook is no address of http or https', hint };
-  if (url.username !== '' || url.password !== '')
-    return { why: 'webhook has a password: use the secret instead', hint };
-  if (typeof on !== 'object' || shareOf(on.failed) <= 100) return undefined;
+  if (!isWebAddress(webhook)) return { why: 'webhook is no address of http or https', hint };
+  const { username, password } = new URL(webhook);
+  if (username !== '' || password !== '') return { why: 'webhook has a password: use the secret instead', hint };
+  if (typeof on !== 'object' || canFail(on.failed)) return undefined;
   return { why: 'more than 100 % can not fail', hint: 'for example 10%, or a number of tasks' };
 }
-
-/** In percent; 0 for what is a number of tasks. */
-export const shareOf = (failed: number | string): number =>
-  typeof failed === 'string' ? Number.parseFloat(failed) : 0;

@@ -6,12 +6,12 @@
  * 2. What is found is noted durably before anybody is told; noting it twice is noting it once.
  */
 import type { NewNotice } from '../../controller/notices.ts';
-import { shareOf } from '../../controller/notices.ts';
 import type { Committed, ControllerShell } from '../../controller/shell.ts';
 import type { Change } from '../../core/change.ts';
 import type { WorkflowId } from '../../model/ids.ts';
 import { queryLimits, webhookLimits } from '../../model/limits.ts';
 import { isEndedWorkflow, type WorkflowState } from '../../model/states.ts';
+import { shareOf } from '../../protocol/notification.ts';
 import type { Notification } from '../../protocol/spec.ts';
 import type { WorkflowView } from '../../protocol/views.ts';
 import { breath } from '../query/breath.ts';
