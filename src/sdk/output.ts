@@ -94,7 +94,7 @@ export async function* searchPieces(
     const { ignoreCase, ...query } = options;
     const path = apiPath('output/search', { ...query, ignoreCase: ignoreCase ? 'true' : undefined, cursor });
     const end = yield* oneSearch(transport, path);
-    for (const name of ['tasks', 'bytes', 'matches', 'missing'] as const) total[name] += end[name];
+    addFound(total, end);
     cursor = end.next;
     if (cursor === undefined) return total;
   }
@@ -133,7 +133,11 @@ async function* oneSearch(transport: Transport, path: string): AsyncGenerator<re
   throw new DroverError('controller-unreachable', 'the connection was lost in the midst of a search');
 }
 
-const nothingFound: SearchEnd = { tasks: 0, bytes: 0, matches: 0, missing: 0 };
+export const nothingFound: Readonly<SearchEnd> = { tasks: 0, bytes: 0, matches: 0, missing: 0 };
+
+export function addFound(total: SearchEnd, end: SearchEnd): void {
+  for (const name of ['tasks', 'bytes', 'matches', 'missing'] as const) total[name] += end[name];
+}
 
 type Told = SearchLine | SearchEnd | ErrorBody;
 const isLine = (line: Told): line is SearchLine => 'text' in line;

@@ -2,7 +2,7 @@
 import { showBytes } from '../../model/units.ts';
 import type { SearchEnd, SearchLine } from '../../protocol/views.ts';
 import type { Client } from '../../sdk/client.ts';
-import type { SearchOptions } from '../../sdk/output.ts';
+import { addFound, nothingFound, type SearchOptions } from '../../sdk/output.ts';
 import { printable, styled } from '../display/text.ts';
 import type { CliEnv } from '../environment.ts';
 import type { NamedTask, Selection } from './selection.ts';
@@ -17,13 +17,13 @@ export async function search(
   { tasks, filters }: Selection,
   options: Omit<SearchOptions, 'where' | 'attempt'>,
 ): Promise<SearchEnd> {
-  const total: SearchEnd = { tasks: 0, bytes: 0, matches: 0, missing: 0 };
+  const total: SearchEnd = { ...nothingFound };
   const printer = new MatchPrinter(env, tasks.length !== 1 || filters.length > 0, (options.context ?? 0) > 0);
   for (const which of [...byName(tasks), ...filters.map((where) => ({ where }))]) {
     const pieces = client.searchOutputPieces({ ...options, ...which });
     for (let next = await pieces.next(); ; next = await pieces.next()) {
       if (next.done === true) {
-        for (const name of ['tasks', 'bytes', 'matches', 'missing'] as const) total[name] += next.value[name];
+        addFound(total, next.value);
         break;
       }
       // Who reads may have seen enough.
