@@ -29,20 +29,17 @@ export function why(context: Context, id: string, options: CommonOptions): Promi
 
 type Pasted = (command: string) => string;
 
-const ofReason = (reason: ReasonView, pasted: Pasted): ReasonView => ({ ...reason, advice: reason.advice.map(pasted) });
+const ofReasons = <Told extends { readonly reasons: readonly ReasonView[] }>(told: Told, pasted: Pasted): Told => ({
+  ...told,
+  reasons: told.reasons.map((reason) => ({ ...reason, advice: reason.advice.map(pasted) })),
+});
 
 function ofTask(view: TaskWhyView, pasted: Pasted): TaskWhyView {
-  const { reasons, root } = view;
-  return {
-    ...{ ...view, reasons: reasons.map((reason) => ofReason(reason, pasted)) },
-    ...(root === undefined
-      ? {}
-      : { root: { ...root, reasons: root.reasons.map((reason) => ofReason(reason, pasted)) } }),
-  };
+  const { root } = view;
+  return { ...ofReasons(view, pasted), ...(root === undefined ? {} : { root: ofReasons(root, pasted) }) };
 }
 
 const ofWorkflow = (view: WorkflowWhyView, pasted: Pasted): WorkflowWhyView => ({
-  ...view,
-  reasons: view.reasons.map((reason) => ofReason(reason, pasted)),
+  ...ofReasons(view, pasted),
   groups: view.groups.map((group) => ({ ...group, example: ofTask(group.example, pasted) })),
 });
