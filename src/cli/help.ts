@@ -139,7 +139,7 @@ Examples:
 
 export const failuresHelp = `
 Failed tasks are the same that failed by the same cause (exit code, signal, out of memory, timeout, walltime, lost, not
-startable) with the same last lines, numbers, paths, addresses and times aside. Each group has the command that tries it again.
+startable) with the same last lines, numbers, paths, addresses and times aside. With it is the command that tries a group again.
 
 Examples:
   drover failures                    of the newest workflow that has some
