@@ -124,10 +124,9 @@ function checkRoom(cluster: Cluster): void {
       `worker k${id} has room ahead that nobody knows of`,
     );
     for (const lane of lanes.now.stuck) assert(!hasRoomFor(worker, lane, 0), `worker k${id} has room for a stuck lane`);
-    // With several, one may have stayed behind another.
-    const [only, another] = lanes.all();
-    if (only === undefined || another !== undefined || !lanes.ahead.stuck.has(only)) continue;
-    assert(!hasRoomFor(worker, only, ahead), `worker k${id} has room ahead for a stuck lane`);
+    for (const lane of lanes.ahead.stuck) {
+      assert(lane.isBehind || !hasRoomFor(worker, lane, ahead), `worker k${id} has room ahead for a stuck lane`);
+    }
   }
   checkLanes(cluster);
 }

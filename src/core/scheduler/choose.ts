@@ -20,6 +20,8 @@ export class Chooser {
   #aside: TaskId[] = [];
   /** There were more lanes than may be looked at: nobody knows whether one of the others fits. */
   isCut = false;
+  /** Something was not sent ahead, so that it does not go before what has no room yet. */
+  hasHeldBack = false;
 
   constructor(turn: Turn, { open, stuck }: Pick<LaneList, 'open' | 'stuck'>) {
     this.#turn = turn;
@@ -48,7 +50,10 @@ export class Chooser {
       if (this.isCut) rotate(this.#lanes, lanesLookedAtMax);
       return undefined;
     }
-    if (ahead > 0 && this.#overtakes(best, first, worker)) return undefined;
+    if (ahead > 0 && this.#overtakes(best, first, worker)) {
+      this.hasHeldBack = true;
+      return undefined;
+    }
     this.#take(best, first);
     return first.task;
   }

@@ -7,7 +7,7 @@
  *    out is one whom a limit refuses (may-take.ts), until it is noted again.
  * 2. A lane that has a workflow is open or stuck, for free room (`now`) and, unless it fails fast, for what is sent ahead (`ahead`).
  * 3. Nobody who may be given tasks has room for a stuck lane; whoever gets room opens those that fit it. Of what is sent ahead, a lane is
- *    stuck as well if another one goes first: until somebody gets room the next time.
+ *    stuck as well if it `isBehind` another one that goes first: until somebody gets room the next time.
  */
 import { lanesLookedAtMax } from '../../model/limits.ts';
 import type { Need } from '../../model/need.ts';
@@ -29,6 +29,8 @@ export class Lane {
   readonly turns = new PriorityRota<WorkflowRecord>();
   /** Since when it has found no room; 0 when it has, or was not looked at. */
   stuckSince = 0;
+  /** Where it was looked for room ahead, one that goes first had none: some worker may have room ahead for this one. */
+  isBehind = false;
   /** How many launches of others there had been by then. */
   launchesBefore = 0;
   /** When to look for a worker to reserve, if it is stuck until then. */
@@ -63,11 +65,6 @@ export class LaneList {
   markStuck(): void {
     for (const lane of this.open) this.stuck.add(lane);
     this.open.clear();
-  }
-
-  openAll(): void {
-    for (const lane of this.stuck) this.open.add(lane);
-    this.stuck.clear();
   }
 
   /** Opens those that are found to fit, of as many as one may look at. */

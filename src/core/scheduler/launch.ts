@@ -53,7 +53,7 @@ function fill(turn: Turn, pass: Pass, limit: number, assigned: Map<WorkerRecord,
     if (ahead === undefined || worker.load.cpus >= worker.room.cpus + ahead * slotParts) workers.delete(worker);
   }
   const isLookedThrough = turn.changes.length < limit && !chooser.isCut && turn.cluster.avoided.size === 0;
-  if (isLookedThrough) noteStuck(turn, list);
+  if (isLookedThrough) noteStuck(turn, list, chooser.hasHeldBack);
 }
 
 function launchOn(turn: Turn, worker: WorkerRecord, chooser: Chooser, ahead: number, limit: number): AttemptId[] {

@@ -120,6 +120,24 @@ describe('what is sent ahead', () => {
     expect(yard.placed(w)).toEqual([2, 3, 12, 4, 5]);
   });
 
+  it('is, when the larger one went elsewhere meanwhile, sent with the next room', () => {
+    const yard = new Yard(4);
+    yard.addWorker(3);
+    yard.submit(times(7, command));
+    yard.launch();
+    // All slots are taken; one has room ahead for a small task only, the other one for the large one.
+    for (const [id, averageMs] of [[1, 4 * prefetchMs] as const, [2, prefetchMs] as const]) {
+      yard.worker(id).averageMs = averageMs;
+      yard.cluster.noteRoom(yard.worker(id));
+    }
+    const w = yard.submit([...times(4, needing({ cpus: 0.5 })), needing({ cpus: 3 })]);
+    yard.launch();
+    expect([yard.placed(w, 1), yard.placed(w, 2)]).toEqual([[], [5]]);
+    yard.endOldest(1);
+    yard.launch();
+    expect(yard.placed(w, 1)).toEqual([1, 2, 3, 4]);
+  });
+
   it('is what fits of other workflows', () => {
     const yard = new Yard(4);
     yard.worker().averageMs = 4 * prefetchMs;

@@ -10,9 +10,11 @@ import { frontOf } from './front.ts';
 import type { Lane, LaneList } from './lanes.ts';
 import { couldPlace, mayLaunch } from './placement.ts';
 
-/** All workers were looked at: what is open fits nowhere. */
-export function noteStuck({ cluster: { lanes }, now }: Turn, list: LaneList): void {
-  if (list === lanes.now) {
+/** All workers were looked at: what is open fits nowhere, or was held back for others. */
+export function noteStuck({ cluster: { lanes }, now }: Turn, list: LaneList, hasHeldBack: boolean): void {
+  if (list === lanes.ahead) {
+    for (const lane of list.open) lane.isBehind = hasHeldBack;
+  } else {
     for (const lane of list.open) {
       if (lane.stuckSince > 0) continue;
       lane.stuckSince = now;
