@@ -16,6 +16,24 @@ describe('the clock', () => {
     expect(moved).toBeLessThan(1_000);
   });
 
+  it('agrees with other clocks of the machine, although it was put aside while it read the wall', () => {
+    const wall = Date.now.bind(Date);
+    const putAside = (): number => {
+      const read = wall();
+      const until = performance.now() + 20;
+      while (performance.now() < until);
+      return read;
+    };
+    vi.spyOn(Date, 'now').mockImplementationOnce(putAside);
+    const late = realClock();
+    const other = realClock();
+    const before = other.now();
+    const said = late.now();
+    // Each wall is read in whole milliseconds, and each time is told in such.
+    expect(said).toBeGreaterThanOrEqual(before - 2);
+    expect(said).toBeLessThanOrEqual(other.now() + 2);
+  });
+
   it('calls back in time although the wall clock is set meanwhile', async () => {
     const clock = realClock();
     const begin = performance.now();
