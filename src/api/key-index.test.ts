@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { madeUp } from '../../test/set-up/made-up.ts';
 import { KeyIndex } from './key-index.ts';
 
 const key = (n: number): string => n.toString(16).padStart(32, '0');
@@ -43,5 +44,6 @@ it('1: does what a Map of lists does, whichever keys fall upon each other', () =
         for (let nth = 0; nth < 3; nth++) expect(index.at(one, nth)).toBe(lists.get(one)?.[nth]);
       }
     }),
+    madeUp(),
   );
 });

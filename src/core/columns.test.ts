@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../test/set-up/made-up.ts';
 import { AscendingQueue } from './columns.ts';
 
 const drained = (queue: AscendingQueue): number[] => Array.from({ length: queue.size }, () => queue.pop());
@@ -23,6 +24,7 @@ describe('a queue of integers', () => {
         }
         expect(drained(queue)).toEqual(model);
       }),
+      madeUp(),
     );
   });
 

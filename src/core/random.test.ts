@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { beginning, joinLargest, mayExceed, narrowLimits, play, run, turns } from '../../test/core/operations.ts';
+import { madeUp } from '../../test/set-up/made-up.ts';
 import { assert } from '../model/errors.ts';
 import { isEndedTask } from '../model/states.ts';
 import type { Cluster } from './cluster.ts';
@@ -96,7 +97,7 @@ describe('a cluster under random operations', () => {
           }
         }
       }),
-      { numRuns: 2_000 },
+      madeUp(2_000),
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../test/set-up/made-up.ts';
 import { isNewer, WorkerSetHash } from './worker-set.ts';
 
 const hashOf = (instances: Iterable<string>): WorkerSetHash => {
@@ -18,6 +19,7 @@ describe('the hash of a set of workers', () => {
         for (const instance of passing) hash.remove(instance);
         expect(hash.isThatOf(hashOf([...stay].reverse()))).toBe(true);
       }),
+      madeUp(),
     );
   });
 

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { beginning, type Played, run, turns } from '../../test/core/operations.ts';
+import { madeUp } from '../../test/set-up/made-up.ts';
 import type { Change } from '../core/change.ts';
 import type { Cluster } from '../core/cluster.ts';
 import { checkInvariants } from '../core/invariants.ts';
@@ -67,7 +68,7 @@ describe('a cluster is rebuilt', () => {
   it('from rows and from history as it was, whatever happened (memory)', async () => {
     await fc.assert(
       fc.asyncProperty(turns, (played) => play(new MemoryDisk('generation').open(), played)),
-      { numRuns: 200 },
+      madeUp(200),
     );
   });
 
@@ -83,7 +84,7 @@ describe('a cluster is rebuilt', () => {
           rmSync(directory, { recursive: true });
         }
       }),
-      { numRuns: 40 },
+      madeUp(40),
     );
   });
 });

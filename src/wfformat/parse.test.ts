@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../test/set-up/made-up.ts';
 import { instanceFiles } from '../../test/wfformat/instances.ts';
 import { nameBytesMax } from '../model/limits.ts';
 import { faultIn } from './json-fault.ts';
@@ -111,6 +112,7 @@ describe('an instance of WfFormat', () => {
         // Within a string it is the string that is wrong; within a word, the word.
         expect(column - 1).toBeGreaterThanOrEqual(Math.min(stringStart < 0 ? cut : stringStart, cut - 30));
       }),
+      madeUp(),
     );
   });
 });

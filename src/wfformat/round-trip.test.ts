@@ -1,6 +1,7 @@
 /** What an instance becomes, and what becomes of a run. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../test/set-up/made-up.ts';
 import { edgesOf, idsOf, instanceFiles, readInstance } from '../../test/wfformat/instances.ts';
 import type { EdgeSpec } from '../protocol/spec.ts';
 import type { AttemptView, TaskView, WorkerView, WorkflowView } from '../protocol/views.ts';
@@ -69,6 +70,7 @@ describe('an instance that becomes a workflow', () => {
         const workflow = toWorkflow(instance, 'x', { time: 1 });
         expect(edgesOf(fromRun(submitted(workflow)))).toEqual(edgesOf(instance));
       }),
+      madeUp(),
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../test/set-up/made-up.ts';
 import type { OrderNeed } from '../protocol/worker.ts';
 import { Admission, gpuNamesOf } from './admission.ts';
 
@@ -87,6 +88,7 @@ describe('admission', () => {
         const all: OrderNeed = { cpus: 2, memoryBytes: 1_000, gpus: 3, pools: { disk: 1.5 } };
         expect(admission.judge(all, 0)).toEqual({ type: 'fits' });
       }),
+      madeUp(),
     );
   });
 });

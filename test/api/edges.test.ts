@@ -5,6 +5,7 @@ import type { EdgeSpec } from '../../src/protocol/spec.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { type InProcessController, startController } from '../controller/in-process.ts';
 import { plainSpec } from '../controller/spec.ts';
+import { madeUp } from '../set-up/made-up.ts';
 
 let controller: InProcessController;
 let client: Client;
@@ -65,7 +66,7 @@ describe('the edges of a workflow', () => {
         const all = await Array.fromAsync(client.eachEdge(workflow, { limit }));
         expect(pairsOf(all).sort()).toEqual(pairsOf(edges).sort());
       }),
-      { numRuns: 60 },
+      madeUp(60),
     );
   });
 

@@ -1,7 +1,7 @@
 /**
  * Requests made up from the document of the API, good and bad, to every route of a real controller over HTTP: none makes it
- * fail, and what is refused changes nothing. `DROVER_TEST_FUZZ_RUNS=1000 DROVER_TEST_FUZZ_SEED=7` makes up more, and the
- * same again.
+ * fail, and what is refused changes nothing. `npm run properties -- 20 7 test/api/fuzz`
+ * makes up more.
  */
 import { hash } from 'node:crypto';
 import fc, { type Arbitrary } from 'fast-check';
@@ -12,10 +12,8 @@ import { Client } from '../../src/sdk/client.ts';
 import { eventually } from '../controller/eventually.ts';
 import { type InProcessController, startController } from '../controller/in-process.ts';
 import { plainSpec } from '../controller/spec.ts';
+import { madeUp, times } from '../set-up/made-up.ts';
 import { mutated, type Resolve, type Schema, text, valid } from './arbitraries.ts';
-
-const runs = Number(process.env.DROVER_TEST_FUZZ_RUNS ?? 60);
-const seed = Number(process.env.DROVER_TEST_FUZZ_SEED ?? Date.now() % 1_000_000);
 
 interface Parameter {
   readonly name: string;
@@ -40,7 +38,6 @@ let resolve: Resolve;
 
 /** Some tasks ran, others are held; from then on the worker gets none, so that nothing changes but by requests. */
 beforeAll(async () => {
-  process.stderr.write(`requests are made up from seed ${seed}, ${runs} for each route\n`);
   controller = await startController();
   const client = new Client(controller.access);
   const tasks = [{ command: 'a' }, { command: 'fail b' }, { command: 'c', held: true as const }, { command: 'd' }];
@@ -194,13 +191,13 @@ function isErrorBody(answer: string): boolean {
 
 describe('whatever a request is made of', () => {
   it('no route fails, and a request that is refused changes nothing', {
-    timeout: 60_000 * Math.max(1, runs / 60),
+    timeout: 60_000 * times,
   }, async () => {
     expect(routes.length).toBeGreaterThan(30);
     for (const [name, operation] of routes) {
       const [method = '', path = ''] = name.split(' ');
       const made = fc.asyncProperty(requestFor(path, operation), (request) => ask(method, request));
-      await fc.assert(made, { seed, numRuns: runs }).catch((error: unknown) => {
+      await fc.assert(made, madeUp(60)).catch((error: unknown) => {
         throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
       });
     }

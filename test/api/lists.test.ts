@@ -8,6 +8,7 @@ import { eventually } from '../controller/eventually.ts';
 import { type Call, callsTo } from '../controller/http.ts';
 import { type InProcessController, startController } from '../controller/in-process.ts';
 import { plainSpec } from '../controller/spec.ts';
+import { madeUp } from '../set-up/made-up.ts';
 
 let controller: InProcessController;
 let client: Client;
@@ -152,7 +153,7 @@ describe('a list of tasks', () => {
           expect(ids(await all({ where, sort, limit }))).toEqual(sort === 'id' ? wanted : wanted.reverse());
         },
       ),
-      { numRuns: 60 },
+      madeUp(60),
     );
   });
 

@@ -4,6 +4,7 @@ import { describe, it } from 'vitest';
 import { assert } from '../../src/model/errors.ts';
 import { isEndedTask, type TaskState } from '../../src/model/states.ts';
 import { type PresetName, presets } from '../../src/model/timeouts.ts';
+import { madeUp } from '../set-up/made-up.ts';
 import { Bench } from './bench.ts';
 import type { Host } from './host.ts';
 
@@ -133,7 +134,7 @@ describe.each(Object.keys(presets) as PresetName[])(
           const left = unfinished(bench);
           assert(left === undefined, left ?? '');
         }),
-        { numRuns: 150, seed: 20_261 },
+        madeUp(150),
       );
     });
   },

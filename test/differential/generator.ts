@@ -4,11 +4,9 @@
  */
 
 import fc from 'fast-check';
+import { madeUp } from '../set-up/made-up.ts';
 import type { Entry } from './case.ts';
 import { script } from './case.ts';
-
-const RUNS = 150;
-const SEED = 20_261;
 
 const files = {
   in: 'alpha beta\ngamma\n',
@@ -18,14 +16,10 @@ const files = {
   plain: 'echo not executable\n',
 };
 
-/** DROVER_TEST_DIFFERENTIAL_RUNS and _SEED ask for more of them, or for others. */
 export function generatedCommands(shell: 'bash' | 'sh'): { seed: number; entries: Entry[] } {
-  const numRuns = Number(process.env.DROVER_TEST_DIFFERENTIAL_RUNS ?? RUNS);
-  const seed = Number(process.env.DROVER_TEST_DIFFERENTIAL_SEED ?? SEED) + (shell === 'bash' ? 0 : 1);
-  const commands = fc.sample(fc.oneof(syntax, plainLine), {
-    seed,
-    numRuns,
-  });
+  const { numRuns, seed: first } = madeUp(150);
+  const seed = shell === 'bash' ? first : first + 1;
+  const commands = fc.sample(fc.oneof(syntax, plainLine), { seed, numRuns });
   return { seed, entries: commands.map((command) => ({ command, files, unordered: 'stderr' })) };
 }
 

@@ -4,6 +4,7 @@ import type { FromSpawner, QueueTask, ToSpawner } from '../../src/protocol/spawn
 import { SlotQueue } from '../../src/spawner/slot-queue.ts';
 import type { SpawnerHandle, SpawnerListener } from '../../src/worker/shell.ts';
 import { SpawnerPool } from '../../src/worker/spawner-pool.ts';
+import { madeUp } from '../set-up/made-up.ts';
 
 const none = { bytes: 0, tail: '' };
 const taskOf = (key: number): QueueTask => ({
@@ -230,7 +231,7 @@ describe('several spawners', () => {
         expect(new Set(bench.starts).size).toBe(bench.starts.length);
         expect(bench.keysOf('dropped').filter((key) => bench.starts.includes(key))).toEqual([]);
       }),
-      { numRuns: 300 },
+      madeUp(300),
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import type { FailureGroup } from '../../protocol/statistics.ts';
 import type { TaskDetail, WorkflowView } from '../../protocol/views.ts';
 import { describeOutcome, renderTask, renderTasks, renderWorkflow } from './details.ts';
@@ -66,6 +67,7 @@ describe('the live line', () => {
         const line = renderLine({ ...progress, view: viewOf({ ...given, total }) }, { ...plain, columns });
         expect(widthOf(line)).toBeLessThan(columns);
       }),
+      madeUp(),
     );
   });
 

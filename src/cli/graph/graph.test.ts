@@ -1,6 +1,7 @@
 /** Drawings: what is folded, where it goes, and that no name can break a format. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { graphLimits } from '../../model/limits.ts';
 import type { TaskState } from '../../model/states.ts';
 import type { EdgeSpec } from '../../protocol/spec.ts';
@@ -139,6 +140,7 @@ describe('a layout', () => {
           expect(from?.y).toBeLessThan(to?.y ?? 0);
         }
       }),
+      madeUp(),
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { commandBytesMax } from '../../model/limits.ts';
 import type { SubmissionItem } from '../../sdk/submission.ts';
 import { readTaskFile } from './task-file.ts';
@@ -49,6 +50,7 @@ describe('lines', () => {
           expect(commands(await read(lines.join('\n'), size))).toEqual(lines);
         },
       ),
+      madeUp(),
     );
   });
 

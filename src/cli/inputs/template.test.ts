@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { parseArray } from './ranges.ts';
 import { expandArray, expandTemplate, splitSources } from './template.ts';
 
@@ -109,7 +110,7 @@ describe.each(['sh', 'bash'])('a value reaches a command of %s as it is', (shell
   it.each(templates)('in %s', (template, expected) => {
     fc.assert(
       fc.property(value, (text) => runs(shell, template, text, expected(text))),
-      { numRuns: 60 },
+      madeUp(60),
     );
   });
 });
@@ -117,7 +118,7 @@ describe.each(['sh', 'bash'])('a value reaches a command of %s as it is', (shell
 it("a value reaches bash as it is in $'…'", () => {
   fc.assert(
     fc.property(value, (text) => runs('bash', "printf %s $'\\'<{}>'", text, `'<${text}>`)),
-    { numRuns: 60 },
+    madeUp(60),
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { embeddedJson, html, shown, shownLines } from './html.ts';
 
 const hostile = fc.oneof(
@@ -27,6 +28,7 @@ describe('markup', () => {
         expect(unescaped(content)).toBe(text);
         expect(unescaped(attribute)).toBe(text);
       }),
+      madeUp(),
     );
   });
 
@@ -51,6 +53,7 @@ describe('text of others', () => {
         expect(shown(text)).not.toMatch(/[\p{Cc}\u2028-\u202e\u2066-\u2069\u200e\u200f\ufeff]/u);
         expect(shown(text).isWellFormed()).toBe(true);
       }),
+      madeUp(),
     );
   });
 
@@ -77,6 +80,7 @@ describe('data within a page', () => {
         expect(made).not.toMatch(/[<>&\u2028\u2029]/);
         expect(JSON.parse(made)).toEqual({ text, [text]: 1 });
       }),
+      madeUp(),
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { layOutLanes } from './lanes.ts';
 
 const span = (startMs: number, endMs: number, worker = 'k1') => ({ worker, startMs, endMs });
@@ -24,6 +25,7 @@ describe('lanes', () => {
           expect(lanes.filter((lane) => lane.worker === worker)).toHaveLength(Math.max(0, ...running));
         }
       }),
+      madeUp(),
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { reportLimits } from '../../model/limits.ts';
 import { thinned } from './thinned.ts';
 
@@ -19,6 +20,7 @@ describe('a series', () => {
         expect(kept.every(({ ms }, at) => ms > (kept[at - 1]?.ms ?? 0))).toBe(true);
         expect(kept.at(-1)?.ms).toBe(all.length * everyMs);
       }),
+      madeUp(),
     );
   });
 
@@ -30,6 +32,7 @@ describe('a series', () => {
         const exact = all.reduce((sum, value) => sum + value * everyMs, 0);
         expect(Math.abs(used - exact)).toBeLessThanOrEqual(all.length * everyMs * 0.001);
       }),
+      madeUp(),
     );
   });
 

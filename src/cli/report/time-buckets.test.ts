@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { idleCuts, withoutCuts } from './idle.ts';
 import { TimeBuckets } from './time-buckets.ts';
 
@@ -24,6 +25,7 @@ describe('buckets of time', () => {
         expect(buckets.spanMs).toBe(Math.max(...rows.map(([from, ms]) => from + ms)));
         expect(buckets.count * buckets.widthMs).toBeGreaterThanOrEqual(buckets.spanMs);
       }),
+      madeUp(),
     );
   });
 
@@ -40,6 +42,7 @@ describe('buckets of time', () => {
           expect(sum).toBeCloseTo(total(within), 4);
         });
       }),
+      madeUp(),
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { bucketOf, Histogram, relativeError } from './histogram.ts';
 
 const histogramOf = (values: readonly number[]): Histogram => {
@@ -22,6 +23,7 @@ describe('a histogram', () => {
         const found = histogramOf(all).quantile(part);
         expect(Math.abs(found - exact)).toBeLessThanOrEqual(relativeError * exact * 1.0001);
       }),
+      madeUp(),
     );
   });
 
@@ -40,6 +42,7 @@ describe('a histogram', () => {
         for (const part of [0.01, 0.5, 0.9, 1]) expect(sum.quantile(part)).toBe(whole.quantile(part));
         expect(sum.bars(7)).toEqual(whole.bars(7));
       }),
+      madeUp(),
     );
   });
 
@@ -52,6 +55,7 @@ describe('a histogram', () => {
         expect(bars.at(-1)?.upTo).toBe(Math.max(...all));
         expect(bars.at(-1)?.count).toBeGreaterThan(0);
       }),
+      madeUp(),
     );
   });
 

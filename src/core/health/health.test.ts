@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { ownLoseAfterMs, presets, type Timeouts } from '../../model/timeouts.ts';
 import { type HealthFacts, healthOf } from './health.ts';
 
@@ -69,6 +70,7 @@ describe('the health of a worker', () => {
         expect(after.state === 'must-die').toBe(then >= before.diesAt);
         expect(after.diesAt).toBe(before.diesAt);
       }),
+      madeUp(),
     );
   });
 
@@ -80,6 +82,7 @@ describe('the health of a worker', () => {
         expect(rank[early.state]).toBeLessThanOrEqual(rank[late.state]);
         expect(early.diesAt).toBeLessThanOrEqual(late.diesAt);
       }),
+      madeUp(),
     );
   });
 
@@ -90,6 +93,7 @@ describe('the health of a worker', () => {
         const seen = healthOf(facts, all, all.loseAfterMs, now);
         expect(own.diesAt).toBeLessThanOrEqual(seen.diesAt - all.checkIntervalMs);
       }),
+      madeUp(),
     );
   });
 
@@ -101,6 +105,7 @@ describe('the health of a worker', () => {
         const justBefore = healthOf(facts, all, all.loseAfterMs, diesAt - all.loseAfterMs - 1);
         expect(justBefore.state).toBe('healthy');
       }),
+      madeUp(),
     );
   });
 });

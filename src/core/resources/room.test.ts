@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { defaultQueue, type Need } from '../../model/need.ts';
 import { demandOf, fits, Load, roomOf, shortagesOf } from './room.ts';
 
@@ -23,6 +24,7 @@ describe('shortages', () => {
         expect(short.length === 0).toBe(fits(room, load, demandOf(asked)));
         for (const { asked: wanted, free } of short) expect(free).toBeLessThan(wanted);
       }),
+      madeUp(),
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { command, edge, Herd } from '../../../test/core/herd.ts';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import type { Capacity } from '../../model/capacity.ts';
 import { type WorkflowId, workerId } from '../../model/ids.ts';
 import { prefetchMs, reserveAfterMs } from '../../model/limits.ts';
@@ -284,6 +285,6 @@ it('whatever tasks need and workers have, all of them run in the end, none besid
         if (one !== undefined) yard.endOldest(one.id);
       }
     }),
-    { numRuns: 150 },
+    madeUp(150),
   );
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { taskStates } from '../../model/states.ts';
 import { allStates, blockTasks, endOfBlockBefore, nextBlock, StateBlocks } from './state-blocks.ts';
 
@@ -23,6 +24,7 @@ it('counts the tasks of every block by state, whatever they go through', () => {
       }
       expect(blocks.total(mask)).toBe([...states.values()].filter(isWanted).length);
     }),
+    madeUp(),
   );
 });
 

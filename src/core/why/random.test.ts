@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { beginning, play, run, turns } from '../../../test/core/operations.ts';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { assert } from '../../model/errors.ts';
 import { isEndedTask } from '../../model/states.ts';
 import type { Cluster } from '../cluster.ts';
@@ -62,7 +63,7 @@ describe('a cluster under random operations', () => {
         const none = { workflows: [], tasks: [], attempts: [], workers: [] };
         expect(cluster.takeDirty()).toEqual(none);
       }),
-      { numRuns: 60 },
+      madeUp(60),
     );
   });
 });

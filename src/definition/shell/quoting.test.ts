@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { madeUp } from '../../../test/set-up/made-up.ts';
 import { quote, typeable } from './quoting.ts';
 
 const texts = fc.array(
@@ -26,7 +27,7 @@ it.each([
       const values = given.map(wellFormed);
       expect(readBy(shell, values.map(make))).toEqual(values);
     }),
-    { numRuns: 50 },
+    madeUp(50),
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { madeUp } from '../../../../test/set-up/made-up.ts';
 import { realMs, showMs, ticksOf } from './axis.ts';
 
 describe('ticks', () => {
@@ -15,6 +16,7 @@ describe('ticks', () => {
           if (at > 0) expect(ms).toBeGreaterThan(ticks[at - 1]?.ms ?? 0);
         }
       }),
+      madeUp(),
     );
   });
 
