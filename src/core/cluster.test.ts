@@ -317,6 +317,20 @@ describe('attempts and budgets', () => {
     expect(herd.cluster.taskView(herd.task(w, 1))).toMatchObject({ state: 'failed', reason: 'deadline' });
   });
 
+  it('D36: a task whose deadline has passed when it is submitted fails once, and what waits for it is cancelled once', () => {
+    const herd = new Herd();
+    const { changes } = herd.turn((turn) => {
+      const w = registerWorkflow(turn, { maxAttempts: 1, failFast: false, open: false });
+      extendWorkflow(turn, w, { seeds: [{ kind: 'command', until: herd.now - 1 }, command], edges: [edge(1, 2)] });
+      closeWorkflow(turn, w);
+      return turn;
+    });
+    const moves = changes.flatMap((change) =>
+      change.type === 'task-changed' && change.event.type === 'moved' ? [change.event.move.to] : [],
+    );
+    expect(moves).toEqual(['failed', 'cancelled']);
+  });
+
   it('D36: a task that is tried again when its deadline has passed fails by the clock, not when there is room for it', () => {
     const herd = new Herd(1);
     herd.submit([command]);
