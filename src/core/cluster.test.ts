@@ -468,6 +468,19 @@ describe('runs', () => {
     expect(herd.cluster.workflow(w).state).toBe('done');
   });
 
+  it('attempts that end are those of the run that is live then, and count once though they were lost before', () => {
+    const herd = new Herd();
+    const w = herd.submit([command, command], [], { maxAttempts: 1 });
+    const ended = (): number => herd.cluster.workflow(w).attemptsEnded - herd.cluster.workflow(w).attemptsBefore;
+    herd.launch();
+    herd.end(w, 1, failed);
+    herd.loseWorker();
+    expect([ended(), herd.end(w, 2), ended()]).toEqual([2, true, 2]);
+    herd.turn((turn) => turn.mustWorkflow(w, { type: 'resume', how: 'cold' }, 'definer'));
+    herd.finish(w);
+    expect([ended(), herd.cluster.workflow(w).attemptsEnded]).toEqual([1, 3]);
+  });
+
   it('a hot resume takes live attempts over', () => {
     const herd = new Herd();
     const w = herd.submit([command]);
