@@ -44,7 +44,7 @@ export function renderWorkflow(
   spec: WorkflowSpec | undefined,
   now: number,
 ): WorkflowView {
-  const { id, state, stop, haltMode, run, createdAt, startedAt, endedAt, attemptsEnded, version } = workflow;
+  const { id, state, stop, haltMode, run, createdAt, startedAt, endedAt, version } = workflow;
   let slots = 0;
   for (const worker of cluster.liveWorkers.values()) slots += worker.slots;
   return {
@@ -60,7 +60,7 @@ export function renderWorkflow(
     ...at('startedAt', startedAt),
     ...at('endedAt', endedAt),
     durationMs: startedAt === 0 ? 0 : Math.max(0, (endedAt || now) - startedAt),
-    attemptsEnded,
+    attemptsEnded: workflow.attemptsEnded - workflow.attemptsBefore,
     version,
   };
 }

@@ -73,6 +73,7 @@ describe('notifications', () => {
 
   it.each([
     [['submit', '--notify-url', 'ftp://x', 'ok'], 'an address of http or https'],
+    [['submit', '--notify-url', 'http://[fe80::1]/', 'ok'], 'not an address that webhooks may reach'],
     [['submit', '--notify-on', 'end', 'ok'], 'with it goes --notify-url\n'],
     [['run', '--notify-on', 'end', 'ok'], 'with it goes --notify-url or --notify-command or --bell\n'],
     [['wait', 'w1', '--notify-on', 'first-failure'], 'with it goes --notify-command or --bell\n'],

@@ -7,7 +7,7 @@ import { DroverError } from '../model/errors.ts';
 import { notifyCommandMsMax } from '../model/limits.ts';
 import { isEndedWorkflow } from '../model/states.ts';
 import { printDurationMs } from '../model/units.ts';
-import { canFail, isWebAddress } from '../protocol/notification.ts';
+import { canFail, isWebAddress, whyUnreachable } from '../protocol/notification.ts';
 import type { Notification } from '../protocol/spec.ts';
 import type { WorkflowView } from '../protocol/views.ts';
 import { ringBell } from './bell.ts';
@@ -62,8 +62,12 @@ function mustTellSomebody(command: Command): void {
 }
 
 function collect(text: string, before: readonly string[] = []): string[] {
-  if (isWebAddress(filled(text))) return [...before, text];
-  throw new InvalidArgumentError('It is an address of http or https, for example https://example.org/hook.');
+  if (!isWebAddress(filled(text))) {
+    throw new InvalidArgumentError('It is an address of http or https, for example https://example.org/hook.');
+  }
+  const why = whyUnreachable(text);
+  if (why !== undefined) throw new InvalidArgumentError(`${why}.`);
+  return [...before, text];
 }
 
 function occasions(text: string): Occasion[] {

@@ -126,6 +126,30 @@ describe('what is told', () => {
     expect((await said('report', id, '-o', '-'))[1]).toContain('1 cancelled');
   });
 
+  it('has every task once, and those that ended without a start by how they did', async () => {
+    const held: TaskSpec[] = [{ command: 'b', held: true }, {}];
+    const hanging = new Array<TaskSpec>(6).fill({ command: 'hang' });
+    const tasks = [{ command: 'a' }, { command: 'late', until: 1 }, ...held, ...hanging];
+    // A barrier is no task to people, though it is cancelled with the rest.
+    const edges: EdgeSpec[] = [{ parents: [3, 3], children: [4, 4], after: 'success' }];
+    const { id } = await bench.client.submitWhole(plainSpec, { tasks, edges });
+    const running = { done: 1, failed: 1, running: 4, pending: 3 };
+    await eventually(async () => expect((await bench.client.workflow(id)).counts).toMatchObject(running));
+    await eventually(async () => expect((await told(id)).starts).toMatchObject({ started: 5, waiting: 3, failed: 1 }));
+    // They may have been sent to the worker, which has no room for them; its slots are not to become free before they are gone.
+    for (const index of [9, 10]) await bench.client.cancelTask(`${id}.${index}`);
+    await eventually(async () => expect((await bench.client.workflow(id)).counts.cancelled).toBe(2));
+    await bench.client.cancel(id);
+    await state(id, 'failed');
+    const { starts, timeline, workflow } = await told(id);
+    expect(starts).toEqual({ started: 5, waiting: 0, cancelled: 3, failed: 1 });
+    expect([workflow.counts.total, workflow.counts.cancelled]).toEqual([9, 7]);
+    expect(timeline?.series.waiting.at(-1)).toBe(0);
+    const [, page] = await said('report', id, '-o', '-');
+    expect(page).toContain('not started: 3 cancelled, 1 failed');
+    expect(page).toContain('3 cancelled before, 1 failed before');
+  });
+
   it('of one that runs is what is so far', async () => {
     const id = await submitted([{ command: 'a' }, { command: 'hang' }, { command: 'b', held: true }]);
     await eventually(async () => {

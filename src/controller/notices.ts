@@ -9,7 +9,7 @@
 import { DroverError } from '../model/errors.ts';
 import type { WorkflowId } from '../model/ids.ts';
 import { noticesMax } from '../model/limits.ts';
-import { canFail, isWebAddress } from '../protocol/notification.ts';
+import { canFail, isWebAddress, whyUnreachable } from '../protocol/notification.ts';
 import type { Notification } from '../protocol/spec.ts';
 import type { NoticeRow } from '../store/notice-row.ts';
 
@@ -126,6 +126,8 @@ interface Flaw {
 function flawOf({ webhook, on }: Notification): Flaw | undefined {
   const hint = 'for example https://example.org/hook';
   if (!isWebAddress(webhook)) return { why: 'webhook is no address of http or https', hint };
+  const why = whyUnreachable(webhook);
+  if (why !== undefined) return { why, hint };
   const { username, password } = new URL(webhook);
   if (username !== '' || password !== '') return { why: 'webhook has a password: use the secret instead', hint };
   if (typeof on !== 'object' || canFail(on.failed)) return undefined;

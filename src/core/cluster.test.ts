@@ -317,6 +317,20 @@ describe('attempts and budgets', () => {
     expect(herd.cluster.taskView(herd.task(w, 1))).toMatchObject({ state: 'failed', reason: 'deadline' });
   });
 
+  it('D36: a task whose deadline has passed when it is submitted fails once, and what waits for it is cancelled once', () => {
+    const herd = new Herd();
+    const { changes } = herd.turn((turn) => {
+      const w = registerWorkflow(turn, { maxAttempts: 1, failFast: false, open: false });
+      extendWorkflow(turn, w, { seeds: [{ kind: 'command', until: herd.now - 1 }, command], edges: [edge(1, 2)] });
+      closeWorkflow(turn, w);
+      return turn;
+    });
+    const moves = changes.flatMap((change) =>
+      change.type === 'task-changed' && change.event.type === 'moved' ? [change.event.move.to] : [],
+    );
+    expect(moves).toEqual(['failed', 'cancelled']);
+  });
+
   it('D36: a task that is tried again when its deadline has passed fails by the clock, not when there is room for it', () => {
     const herd = new Herd(1);
     herd.submit([command]);
@@ -452,6 +466,19 @@ describe('runs', () => {
     herd.turn((turn) => turn.mustWorkflow(w, { type: 'halt', mode: 'drain' }, 'definer'));
     herd.end(w, 1);
     expect(herd.cluster.workflow(w).state).toBe('done');
+  });
+
+  it('attempts that end are those of the run that is live then, and count once though they were lost before', () => {
+    const herd = new Herd();
+    const w = herd.submit([command, command], [], { maxAttempts: 1 });
+    const ended = (): number => herd.cluster.workflow(w).attemptsEnded - herd.cluster.workflow(w).attemptsBefore;
+    herd.launch();
+    herd.end(w, 1, failed);
+    herd.loseWorker();
+    expect([ended(), herd.end(w, 2), ended()]).toEqual([2, true, 2]);
+    herd.turn((turn) => turn.mustWorkflow(w, { type: 'resume', how: 'cold' }, 'definer'));
+    herd.finish(w);
+    expect([ended(), herd.cluster.workflow(w).attemptsEnded]).toEqual([1, 3]);
   });
 
   it('a hot resume takes live attempts over', () => {

@@ -330,7 +330,8 @@ export class Cluster {
     this.#changeWorkflow(change.workflow, (workflow) => {
       workflow.state = change.to;
       if (change.run !== undefined) {
-        Object.assign(workflow, { run: workflow.run + 1, startedAt: at, endedAt: 0, sweptTo: 0, attemptsEnded: 0 });
+        Object.assign(workflow, { run: workflow.run + 1, startedAt: at, endedAt: 0, sweptTo: 0 });
+        workflow.attemptsBefore = workflow.attemptsEnded;
         // A first run has none but one that came before it began, and holds.
         if (change.run !== 'fresh') Object.assign(workflow, { stop: undefined, haltMode: undefined });
         if (change.run === 'retry') workflow.sweptTo = workflow.size;
@@ -504,7 +505,10 @@ export class Cluster {
     const record = this.#attempt(attempt);
     const workflow = this.workflow(this.tasks.workflow(record.task));
     // One that was lost, and whose worker speaks after all, ends twice.
-    if (record.state !== 'ended') this.limits.give(workflow, this.needOf(record.task));
+    if (record.state !== 'ended') {
+      this.limits.give(workflow, this.needOf(record.task));
+      workflow.attemptsEnded++;
+    }
     record.state = 'ended';
     record.outcome = outcome;
     record.endedAt = endedAt ?? at;
@@ -517,7 +521,6 @@ export class Cluster {
       worker.load.remove(this.needs.demand(record.need));
       if (worker.state !== 'gone') this.noteRoom(worker);
     }
-    workflow.attemptsEnded++;
     this.#wake();
     this.#dirty.attempts.add(attempt);
   }

@@ -43,12 +43,15 @@ function* allTasks(cluster: Cluster) {
 function checkCounts(cluster: Cluster): void {
   const counts = new Map<string, number>();
   const unneeded = new Map<string, number>();
+  const ended = new Map<number, number>();
   checkMarks(cluster);
   for (const task of allTasks(cluster)) {
     const { tasks, graph } = cluster;
     const state = tasks.state(task);
     const key = `${tasks.workflow(task)} ${state}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
+    const endedOfTask = tasks.attemptNumber(task) - Number(isHeldByWorker(state));
+    ended.set(tasks.workflow(task), (ended.get(tasks.workflow(task)) ?? 0) + endedOfTask);
     if (tasks.reason(task) === 'unneeded') unneeded.set(key, (unneeded.get(key) ?? 0) + 1);
     if (state !== 'registering' && state !== 'waiting') continue;
     let unmet = 0;
@@ -65,6 +68,8 @@ function checkCounts(cluster: Cluster): void {
   for (const [id, workflow] of cluster.workflows) {
     const really = unneeded.get(`${id} cancelled`) ?? 0;
     assert(workflow.unneeded === really, `w${id}: ${workflow.unneeded} unneeded, really ${really}`);
+    const attempts = ended.get(id) ?? 0;
+    assert(workflow.attemptsEnded === attempts, `w${id}: ${workflow.attemptsEnded} attempts, really ${attempts}`);
     for (const state of taskStates) {
       const counted = counts.get(`${id} ${state}`) ?? 0;
       assert(workflow.count(state) === counted, `w${id}: ${workflow.count(state)} ${state}, really ${counted}`);

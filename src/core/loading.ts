@@ -3,7 +3,7 @@
  * live changes would have derived is derived.
  */
 import { type AttemptId, type TaskId, taskId, type WorkflowId } from '../model/ids.ts';
-import { isEndedWorkflow, type TaskState } from '../model/states.ts';
+import { heldByWorkerStates, isEndedWorkflow, type TaskState } from '../model/states.ts';
 import { type AttemptRecord, type AttemptRow, loadAttempt } from './attempt/record.ts';
 import type { Change, Edges, NeedChange } from './change.ts';
 import { forEachPair, type Graph } from './graph.ts';
@@ -95,6 +95,9 @@ export class Loading {
     this.#steps.setState(row.id, row.state);
     this.#cluster.tasks.load(row);
     this.#steps.noteRow(row.id);
+    // All of its attempts have ended but the one that a worker may still have.
+    const live = (heldByWorkerStates as readonly TaskState[]).includes(row.state) ? 1 : 0;
+    this.#cluster.workflow(this.#cluster.tasks.workflow(row.id)).attemptsEnded += row.attemptNumber - live;
   }
 
   attempt(row: AttemptRow): void {

@@ -130,7 +130,8 @@ function advance(turn: Turn, workflow: WorkflowRecord, limit: number): boolean {
       turn.workflow(id, { type: 'admit' }, 'controller');
       return false;
     case 'instantiating':
-      if (!sweep(turn, workflow, limit, (task) => resetForRun(turn, task))) return true;
+      // Nothing was tried before the first run: what has ended by then, its latest start being over, has ended for good.
+      if (workflow.run > 1 && !sweep(turn, workflow, limit, (task) => resetForRun(turn, task))) return true;
       turn.workflow(id, { type: 'instantiate' }, 'controller');
       return false;
     case 'launched':

@@ -401,6 +401,8 @@ export const reportLimits = {
   /** Usage over time is told for the slowest attempts, thinned to so many samples. */
   samplesMax: 120,
   retriedMax: 10,
+  /** Tasks that were sent to a worker and have not been started, by name. */
+  unstartedMax: 10_000,
   workersMax: 50,
   templatesMax: 50,
   /** Steps of the path to the last end that are told, and edges up to which it is looked for. */

@@ -57,7 +57,7 @@ export const ReportSeries = Type.Object({
   running: amounts,
   /** Slots of workers that were there, on average. */
   slots: amounts,
-  /** Tasks whose first attempt started later, or has not started yet; at the end of the bucket. */
+  /** Tasks whose first attempt started later, or is yet to start; at the end of the bucket. Not those that ended without one. */
   waiting: amounts,
   /** Attempts that ended in it. */
   succeeded: amounts,
@@ -140,6 +140,17 @@ export const ReportPath = Type.Object({
 });
 export type ReportPath = Static<typeof ReportPath>;
 
+/** Tasks by whether an attempt of them was ever started: together they are all tasks of the workflow. */
+export const ReportStarts = Type.Object({
+  started: count,
+  /** They are yet to start. */
+  waiting: count,
+  /** Before their start. */
+  cancelled: count,
+  failed: count,
+});
+export type ReportStarts = Static<typeof ReportStarts>;
+
 export const Report = Type.Object({
   kind: Type.Literal(reportKind),
   schema: Type.Literal(reportSchema),
@@ -157,6 +168,7 @@ export const Report = Type.Object({
     api: Type.Integer(),
     ...Type.Partial(VersionsView).properties,
   }),
+  starts: ReportStarts,
   attempts: Type.Object({
     total: count,
     /** Those after the first one of their task. */

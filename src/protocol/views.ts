@@ -53,7 +53,7 @@ export const WorkflowView = Type.Object({
   endedAt: Type.Optional(time),
   /** Of the last run, so far. */
   durationMs: count,
-  /** Attempts that ended in the last run, as far as this controller has seen them. */
+  /** Attempts that ended in the last run. */
   attemptsEnded: count,
   /** Rises with every change of this workflow; give it back to wait for the next one. */
   version: count,

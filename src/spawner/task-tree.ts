@@ -43,6 +43,11 @@ export class TaskTree {
     return this.known.map(({ process }) => process.pid);
   }
 
+  /** Without those that were in the middle of an exec: they had next to nothing, which says nothing of them. */
+  get settledPids(): readonly number[] {
+    return this.known.flatMap(({ process }) => (process.isInExec ? [] : [process.pid]));
+  }
+
   /**
    * `roots`: its main process and its orphans, with all below them if the kernel lists no children. With `isExact`, all
    * children are found. Returns whether there are others than before.

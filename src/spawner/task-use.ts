@@ -64,7 +64,7 @@ export class TaskUse {
     const ageMs = nowMs - this.task.startedMs;
     if (ageMs > PEAKS_UNTIL_MS && nowMs - this.peaksMs < PEAKS_EVERY_MS) return;
     this.peaksMs = nowMs;
-    this.peakBytes = Math.max(this.peakBytes, readMemory(this.tree.pids).largestPeakBytes);
+    this.peakBytes = Math.max(this.peakBytes, readMemory(this.tree.settledPids).largestPeakBytes);
   }
 
   /** Adds what was looked at to the series. `tasks`: how many there are. */

@@ -116,6 +116,7 @@ const rows: readonly ConformanceCase[] = [
         run: 2,
         startedAt: 5,
         endedAt: 6,
+        attemptsBefore: 3,
       });
       const first = batchOf({ rows: { workflows: [...last].reverse() } });
       return committed(place, [first, batchOf({ rows: { workflows: [stopped] } })], async (reader) => {

@@ -19,6 +19,7 @@ export function normalForm(cluster: Cluster): unknown {
     workflows: byId(cluster.workflows).map((workflow) => ({
       ...workflow.row(),
       counts: taskStates.map((state) => workflow.count(state)),
+      attemptsEnded: workflow.attemptsEnded,
       tasks: [...workflow.tasks()],
     })),
     tasks: Array.from({ length: cluster.tasks.size }, (_, offset) => taskForm(cluster, taskId(offset + 1))),

@@ -39,6 +39,7 @@ export const workflowRow = (id: number, changed: Partial<WorkflowRow> = {}): Wor
   startedAt: 0,
   endedAt: 0,
   concurrency: undefined,
+  attemptsBefore: 0,
   ...changed,
 });
 

@@ -220,6 +220,8 @@ describe('a notification', () => {
     ['ftp://example.org/', 'notify'],
     ['http://user:pass@example.org/', 'has a password'],
     ['http://', 'notify'],
+    ['http://169.254.169.254/latest', '169.254.169.254 is not an address that webhooks may reach'],
+    ['http://[fe80::1]/', 'fe80::1 is not an address that webhooks may reach'],
   ])('is refused to %s', async (webhook, message) => {
     const submitting = submit(['a'], [{ on: 'end', webhook }]);
     await expect(submitting).rejects.toMatchObject({ code: 'bad-input', message: expect.stringContaining(message) });

@@ -68,6 +68,21 @@ describe('logs of many tasks', () => {
     expect(bench.env.stdout.lines).toEqual(lines);
   });
 
+  it('of several that are named, ask for all of them at once, and for the output of each', async () => {
+    const before = controller.requests.length;
+    expect(await bench.drover('logs', 'w1.4', 'w1.1', 'w1.2', 'w1.3', '--stderr')).toBe(0);
+    const asked = controller.requests.slice(before).filter((line) => line.includes('/tasks'));
+    expect(asked.filter((line) => line.includes('/output'))).toHaveLength(4);
+    expect(asked.filter((line) => !line.includes('/output'))).toEqual(
+      new Array(2).fill(expect.stringContaining('/tasks?where=id%3Dw1.4%2Cw1.1%2Cw1.2%2Cw1.3')),
+    );
+  });
+
+  it('of several that are named, one of which is not there, say which', async () => {
+    expect(await bench.drover('logs', 'w1.4', 'w1.99', 'w1.2')).toBe(2);
+    expect([bench.env.stdout.text, bench.env.stderr.text]).toEqual(['', expect.stringContaining('no task w1.99')]);
+  });
+
   it('of one, only the last lines', async () => {
     expect(await bench.drover('logs', 'w1.1', '--tail', '2')).toBe(0);
     expect(bench.env.stdout.text).toBe('c\nerror 2');

@@ -8,7 +8,7 @@ import type { CliEnv, LinePattern } from '../environment.ts';
 import { named } from '../reference.ts';
 import { LineCutter, shown, withPrefix } from './lines.ts';
 import { awayText, lostText } from './one.ts';
-import type { Selection } from './selection.ts';
+import { lookedAt, type Selection } from './selection.ts';
 import { beginOfTail } from './tail.ts';
 
 export interface ManyLogs {
@@ -109,8 +109,8 @@ export class LogList extends Printer {
 
   private async *sources({ tasks, filters }: Selection): AsyncGenerator<Source> {
     const { client, env } = this.logs;
-    for (const { task, attempt } of tasks) {
-      const number = attempt ?? (await client.task(task)).attempts;
+    for await (const { task, attempt, attempts } of lookedAt(client, tasks)) {
+      const number = attempt ?? attempts;
       if (number > 0) yield { task, attempt: number };
       else {
         this.result.isMissing = true;
@@ -145,8 +145,8 @@ export class LogFollower extends Printer {
   async follow(selection: Selection): Promise<LogResult> {
     const { client } = this.logs;
     const { next } = await client.eventPage({ cursor: 'now', limit: 1 });
-    for (const { task, attempt } of selection.tasks) {
-      const number = attempt ?? (await client.task(task)).attempts;
+    for await (const { task, attempt, attempts } of lookedAt(client, selection.tasks)) {
+      const number = attempt ?? attempts;
       if (number > 0) this.add({ task, attempt: number });
     }
     for (const where of selection.filters) await this.addMatching(where);
@@ -248,8 +248,8 @@ export class LogFollower extends Printer {
     if (this.active.size > 0 || this.queue.length > 0) return false;
     this.hasNews = false;
     const { client } = this.logs;
-    for (const { task, attempt } of tasks) {
-      if (attempt === undefined && !isEndedTask((await client.task(task)).state)) return false;
+    for await (const { attempt, state } of lookedAt(client, tasks)) {
+      if (attempt === undefined && !isEndedTask(state)) return false;
     }
     for (const filter of filters) if (await this.isGoingOn(filter)) return false;
     return this.active.size === 0 && this.queue.length === 0;

@@ -5,10 +5,7 @@ import type { Client } from '../../sdk/client.ts';
 import { addFound, nothingFound, type SearchOptions } from '../../sdk/output.ts';
 import { printable, styled } from '../display/text.ts';
 import type { CliEnv } from '../environment.ts';
-import type { NamedTask, Selection } from './selection.ts';
-
-/** Names of one filter, so that an address does not become too long. */
-const namesMax = 100;
+import { type NamedTask, namesMax, type Selection } from './selection.ts';
 
 /** Resolves with what was found in all. */
 export async function search(

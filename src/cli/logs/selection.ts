@@ -1,7 +1,11 @@
 /** Whose output is meant: tasks by name, all of workflows, or all that match. */
 import { DroverError } from '../../model/errors.ts';
+import type { TaskView } from '../../protocol/views.ts';
 import type { Client } from '../../sdk/client.ts';
 import { named } from '../reference.ts';
+
+/** Names of one filter, so that an address does not become too long. */
+export const namesMax = 100;
 
 export interface SelectionOptions {
   readonly where?: string;
@@ -44,10 +48,27 @@ export function selectionOf(names: readonly string[], { where, failed, attempt }
 /** A filter finds nothing where there is nothing: a name that is wrong must not look like silence. */
 export async function mustExist(client: Client, { workflows, tasks }: Selection): Promise<void> {
   for (const workflow of workflows) await client.workflow(workflow);
-  for (const { task, attempt } of tasks) {
-    const { attempts } = await client.task(task);
+  for await (const { task, attempt, attempts } of lookedAt(client, tasks)) {
     if (attempt !== undefined && attempt > attempts) {
       throw new DroverError('attempt-unknown', `${task} has no attempt ${attempt}`);
+    }
+  }
+}
+
+/** They as they stand, in their order; many are asked for at once. */
+export async function* lookedAt(
+  client: Client,
+  tasks: readonly NamedTask[],
+): AsyncGenerator<NamedTask & Pick<TaskView, 'attempts' | 'state'>> {
+  for (let from = 0; from < tasks.length; from += namesMax) {
+    const some = tasks.slice(from, from + namesMax);
+    const where = `id=${some.map(({ task }) => task).join(',')}`;
+    const found = new Map<string, TaskView>();
+    for await (const view of client.eachTask({ where, fields: ['id', 'attempts', 'state'] })) found.set(view.id, view);
+    for (const { task, attempt } of some) {
+      // One that is not there is asked for by itself: that is refused with what is wrong.
+      const { attempts, state } = found.get(task) ?? (await client.task(task));
+      yield { task, attempt, attempts, state };
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Puts the report of a workflow together from what a controller tells, page by page. */
-import { pageRowsMax, queryLimits, reportLimits, statisticsLimits } from '../../model/limits.ts';
+import { pageRowsMax, reportLimits, statisticsLimits } from '../../model/limits.ts';
 import { isEndedWorkflow } from '../../model/states.ts';
 import { type Report, type ReportSlow, type ReportTask, reportKind, reportSchema } from '../../protocol/report.ts';
 import type { EdgeSpec } from '../../protocol/spec.ts';
@@ -7,6 +7,7 @@ import type { FailureList, StatisticsGroup, StatisticsView } from '../../protoco
 import type { WorkflowView } from '../../protocol/views.ts';
 import type { Client } from '../../sdk/client.ts';
 import { criticalPath } from './critical-path.ts';
+import { startsOf, tasksOf } from './starts.ts';
 import { AttemptTally, type Started, taskOf } from './tally.ts';
 import { thinned } from './thinned.ts';
 import { timelineOf } from './timeline.ts';
@@ -45,7 +46,8 @@ export async function gatherReport(source: ReportSource, id: string, { now, vers
   const workflow = await source.workflow(id);
   const tally = await tallied(source, id, now);
   const presence = await presenceOf(source, tally, now);
-  const timeline = timelineOf(tally, presence, workflow.counts);
+  const starts = await startsOf(source, workflow, tally);
+  const timeline = timelineOf(tally, presence, starts);
   const { isPartial, groups = [], eta, rates: _, states, ...sum } = await statisticsOf(source, id);
   const { version: controller, apiVersion, versions, machine } = await source.server();
   const path = await pathOf(source, workflow, tally);
@@ -65,6 +67,7 @@ export async function gatherReport(source: ReportSource, id: string, { now, vers
     surroundings: await source.surroundings(id),
     ...(machine === undefined ? {} : { machine }),
     versions: { drover: version, controller, api: apiVersion, ...versions },
+    starts,
     attempts: attemptsOf(tally, presence),
     ...(timeline === undefined ? {} : { timeline }),
     isPartial,
@@ -165,7 +168,7 @@ async function slowOf(source: ReportSource, started: Started): Promise<ReportSlo
   };
 }
 
-const taskFields = ['id', 'name', 'command', 'template', 'state'];
+const taskFields = ['id', 'name', 'command', 'template', 'state'] as const;
 
 /** The more there are, the less is told of each command. */
 async function tasksNamed(source: ReportSource, ids: readonly string[]): Promise<Report['tasks']> {
@@ -173,22 +176,13 @@ async function tasksNamed(source: ReportSource, ids: readonly string[]): Promise
   const { all, least, most } = reportLimits.commandCharactersMax;
   const charactersMax = Math.min(most, Math.max(least, Math.floor(all / Math.max(1, wanted.length))));
   const found: Record<string, ReportTask> = {};
-  for (let at = 0; at < wanted.length; at += queryLimits.valuesMax) {
-    const where = `id=${wanted.slice(at, at + queryLimits.valuesMax).join(',')}`;
-    for (let cursor: string | undefined; ; ) {
-      const page = { where, limit: pageRowsMax, fields: taskFields, ...(cursor === undefined ? {} : { cursor }) };
-      const { tasks, next } = await source.tasks(page);
-      for (const { id, name, command, template, state } of tasks) {
-        found[id] = {
-          ...(name === undefined ? {} : { name }),
-          ...(command === undefined ? {} : { command: beginningOf(command, charactersMax) }),
-          ...(template === undefined ? {} : { template }),
-          state,
-        };
-      }
-      if (next === undefined) break;
-      cursor = next;
-    }
+  for await (const { id, name, command, template, state } of tasksOf(source, wanted, taskFields)) {
+    found[id] = {
+      ...(name === undefined ? {} : { name }),
+      ...(command === undefined ? {} : { command: beginningOf(command, charactersMax) }),
+      ...(template === undefined ? {} : { template }),
+      state,
+    };
   }
   return found;
 }

@@ -99,11 +99,18 @@ const shares = [
   ['pending', 'waiting'],
 ] as const;
 
-function tasksTile({ workflow: { counts } }: Report): Markup {
+function tasksTile({ workflow: { counts }, starts }: Report): Markup {
   const some = shares.filter(([state]) => counts[state] > 0);
   const bars = some.map(([state, tone]) => html`<i class="${tone}" style="flex:${counts[state]}"></i>`);
   const words = some.map(
     ([state, tone]) => html`<span><i class="${tone}"></i>${showCount(counts[state])} ${state}</span>`,
   );
-  return html`<div class="tile double"><b>${amount(counts.total, 'task')}</b><div class="shares">${bars}</div><div class="legend">${words}</div></div>`;
+  return html`<div class="tile double"><b>${amount(counts.total, 'task')}</b><div class="shares">${bars}</div><div class="legend">${words}</div>${neverStarted(starts)}</div>`;
+}
+
+/** Tasks that have ended without a start: `not started: 3 cancelled, 1 failed`. */
+function neverStarted(starts: Report['starts']): Markup | undefined {
+  const some = (['cancelled', 'failed'] as const).filter((end) => starts[end] > 0);
+  if (some.length === 0) return undefined;
+  return html`<span>not started: ${some.map((end) => `${showCount(starts[end])} ${end}`).join(', ')}</span>`;
 }

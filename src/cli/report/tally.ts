@@ -64,6 +64,7 @@ export class AttemptTally {
   readonly #workers = new Map<string, WorkerSum>();
   readonly #slowest = new Leaders<Started>(reportLimits.slowestMax, ({ startMs, endMs }) => endMs - startMs);
   readonly #retried = new Map<string, number>();
+  readonly #unstarted = new Set<string>();
   total = 0;
   /** Tasks that were ever started. */
   startedTasks = 0;
@@ -86,7 +87,7 @@ export class AttemptTally {
     this.total += 1;
     if (number > 1) this.#addRetry(id, number);
     if (end !== undefined) this.#addEnd(end, tone);
-    if (startedAt === undefined) return;
+    if (startedAt === undefined) return this.#addUnstarted(id, number);
     const originMs = Math.min(Date.parse(recordedAt), Date.parse(startedAt));
     this.#buckets ??= new TimeBuckets(originMs, reportLimits.bucketsMax, this.#cuts);
     const startMs = Math.max(this.#buckets.originMs, Date.parse(startedAt));
@@ -97,7 +98,12 @@ export class AttemptTally {
       ...(cpuMs === undefined ? {} : { cpuMs }),
       ...(peakBytes === undefined ? {} : { peakBytes }),
     };
-    this.#addStarted(started, this.#buckets, number === 1);
+    this.#addStarted(started, this.#buckets, number === 1 || this.#unstarted.delete(taskOf(id)));
+  }
+
+  /** It was taken back before its start, or cancelled, or could not be started; or it is on its way. */
+  #addUnstarted(id: string, number: number): void {
+    if (number === 1 && this.#unstarted.size < reportLimits.unstartedMax) this.#unstarted.add(taskOf(id));
   }
 
   /** What was measured, where it was: that an attempt has ended is known a moment later. */
@@ -193,6 +199,11 @@ export class AttemptTally {
   /** All that were started; undefined if there are more than are drawn. */
   get all(): readonly Started[] | undefined {
     return this.#all;
+  }
+
+  /** Tasks that have had an attempt, none of which was started. */
+  get unstarted(): ReadonlySet<string> {
+    return this.#unstarted;
   }
 
   get slowest(): readonly Started[] {

@@ -36,7 +36,7 @@ function drawnOf({ cuts = [], bars, spanMs, ...rest }: ReportTimeline): Drawn {
   };
 }
 
-export function timelineSection({ timeline: real, path, attempts }: Report): Markup | undefined {
+export function timelineSection({ timeline: real, path, attempts, starts }: Report): Markup | undefined {
   if (real === undefined) return undefined;
   const timeline = drawnOf(real);
   const { lanes, bars, spanMs, series, cuts } = timeline;
@@ -59,10 +59,10 @@ export function timelineSection({ timeline: real, path, attempts }: Report): Mar
 <div class="area"><div class="grid">${ticks}${gaps}</div><div class="cursor" hidden></div></div>
 ${bars === undefined ? busyRows(lanes, frame) : barRow(timeline, new Set(path?.steps.map(({ attempt }) => attempt)))}
 ${runningRow(timeline, frame)}
-${waitingRow(timeline, frame)}
+${waitingRow(timeline, starts, frame)}
 ${endedRow(timeline, frame)}
 </div>
-${legend(timeline, path !== undefined)}`;
+${legend(timeline, starts, path !== undefined)}`;
 }
 
 type FrameOf = (height: number, most: number) => Frame;
@@ -138,11 +138,21 @@ function runningRow({ series }: Drawn, frameOf: FrameOf): Markup {
   ]);
 }
 
-function waitingRow({ series: { waiting } }: Drawn, frameOf: FrameOf): Markup | undefined {
-  const most = Math.max(...waiting);
+/** What was cancelled or failed before its start was not started at any time: when that was decided is not told by attempts. */
+function waitingRow({ series: { waiting } }: Drawn, starts: Report['starts'], frameOf: FrameOf): Markup | undefined {
+  const never = neverStarted(waiting, starts);
+  const most = Math.max(...waiting) + never.reduce((sum, [end]) => sum + starts[end], 0);
   if (most === 0) return undefined;
-  const frame = frameOf(stripHeight, most * 1.06);
-  return strip('yet to start', `at most ${showCount(most)}`, stripHeight, stack([['waiting', waiting]], frame));
+  const facts = [`at most ${showCount(most)}`, ...never.map(([end]) => `${showCount(starts[end])} ${end} before`)];
+  const rows = stack([...never, ['waiting', waiting]], frameOf(stripHeight, most * 1.06));
+  return strip('yet to start', facts.join(', '), stripHeight, rows);
+}
+
+type NeverStarted = 'cancelled' | 'failed';
+
+function neverStarted(waiting: readonly number[], starts: Report['starts']): [NeverStarted, number[]][] {
+  const some = (['cancelled', 'failed'] as const).filter((end) => starts[end] > 0);
+  return some.map((end) => [end, waiting.map(() => starts[end])]);
 }
 
 function endedRow({ series, spanMs }: Drawn, frameOf: FrameOf): Markup | undefined {
@@ -160,9 +170,14 @@ function endedRow({ series, spanMs }: Drawn, frameOf: FrameOf): Markup | undefin
   return strip('ended', facts, stripHeight, stackedBars(rows, frame));
 }
 
-function legend({ bars, lanes, series }: Drawn, hasPath: boolean): Markup {
-  const tones = barTones.filter((tone) =>
-    bars === undefined ? lanes.some(({ busy }) => busy?.[tone] !== undefined) : bars.some((one) => one.tone === tone),
+function legend({ bars, lanes, series }: Drawn, starts: Report['starts'], hasPath: boolean): Markup {
+  const never: readonly string[] = neverStarted([], starts).map(([end]) => end);
+  const tones = barTones.filter(
+    (tone) =>
+      never.includes(tone) ||
+      (bars === undefined
+        ? lanes.some(({ busy }) => busy?.[tone] !== undefined)
+        : bars.some((one) => one.tone === tone)),
   );
   const hasWaiting = series.waiting.some((count) => count > 0);
   return html`<div class="legend" style="margin-top:8px">${tones.map((tone) => html`<span><i class="${tone}"></i>${tone}</span>`)}${hasWaiting ? html`<span><i class="waiting"></i>yet to start</span>` : undefined}<span><i class="slots"></i>slots</span>${hasPath && bars !== undefined ? html`<span><i class="path"></i>critical path</span>` : undefined}</div>`;
@@ -171,7 +186,7 @@ function legend({ bars, lanes, series }: Drawn, hasPath: boolean): Markup {
 const round = (value: number): number => Math.round(value * 100) / 100;
 
 /** What the script needs, all of it fit to be shown. */
-export function pageData({ timeline, tasks }: Report): PageData | undefined {
+export function pageData({ timeline, tasks, starts }: Report): PageData | undefined {
   if (timeline === undefined) return undefined;
   const { spanMs, cuts, beginAt, lanes, bars = [], series } = drawnOf(timeline);
   const { bucketMs, running, slots, waiting, succeeded, failed, cancelled } = series;
@@ -201,6 +216,10 @@ export function pageData({ timeline, tasks }: Report): PageData | undefined {
       ['running', running],
       ['slots', slots],
       ['yet to start', waiting],
+      ...neverStarted(waiting, starts).map(([end, counts]): [string, number[]] => [
+        `${end} before their start`,
+        counts,
+      ]),
       [`succeeded in ${showMs(bucketMs)}`, succeeded],
       [`failed in ${showMs(bucketMs)}`, failed],
       [`cancelled in ${showMs(bucketMs)}`, cancelled],

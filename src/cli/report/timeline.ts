@@ -6,9 +6,9 @@ import {
   type ReportBar,
   type ReportLane,
   type ReportSeries,
+  type ReportStarts,
   type ReportTimeline,
 } from '../../protocol/report.ts';
-import type { Counts } from '../../protocol/views.ts';
 import { byWorker, layOutLanes } from './lanes.ts';
 import { type AttemptTally, otherLane, rows, type Started } from './tally.ts';
 import type { TimeBuckets } from './time-buckets.ts';
@@ -18,9 +18,9 @@ import type { Presence } from './workers.ts';
 export function timelineOf(
   tally: AttemptTally,
   presence: Presence,
-  { total, pending }: Pick<Counts, 'total' | 'pending'>,
+  { waiting }: Pick<ReportStarts, 'waiting'>,
 ): ReportTimeline | undefined {
-  const { buckets, all, startedTasks } = tally;
+  const { buckets, all } = tally;
   if (buckets === undefined) return undefined;
   const { originMs } = buckets;
   // What took no time that can be measured is drawn all the same.
@@ -34,8 +34,7 @@ export function timelineOf(
     spanMs,
     ...(cuts.length === 0 ? {} : { cuts }),
     ...drawn,
-    // What waits to be tried again was started before, and is not yet to start.
-    series: seriesOf(buckets, Math.min(pending, Math.max(0, total - startedTasks))),
+    series: seriesOf(buckets, waiting),
   };
 }
 

@@ -32,6 +32,7 @@ export interface WorkflowRow {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly concurrency: Concurrency | undefined;
+  readonly attemptsBefore: number;
 }
 
 type CountsByState = Record<TaskState, number>;
@@ -55,8 +56,10 @@ export class WorkflowRecord {
   touchedAt: number;
   /** Counts what readers may see changed; not durable. */
   version = 0;
-  /** Attempts that ended in this run; not durable. */
+  /** Attempts that have ended, of all runs: after a restart, by the rows of tasks. */
   attemptsEnded = 0;
+  /** Those of them that had ended when the last run began. */
+  attemptsBefore = 0;
   /** How far a sweep (cancel all, retry all) has come; not durable, a sweep may safely start over. */
   sweptTo = 0;
   /** Tasks that were cancelled because the failure that they were for did not happen: nothing is missing without them. */
@@ -176,12 +179,14 @@ export class WorkflowRecord {
 
   row(): WorkflowRow {
     const { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt, concurrency } = this;
-    return { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt, concurrency };
+    const { attemptsBefore } = this;
+    return { id, rules, state, open, stop, haltMode, run, createdAt, startedAt, endedAt, concurrency, attemptsBefore };
   }
 
   static load(row: WorkflowRow): WorkflowRecord {
     const record = new WorkflowRecord(row.id, row.rules, row.createdAt);
-    const { state, open, stop, haltMode, run, startedAt, endedAt, concurrency } = row;
-    return Object.assign(record, { state, open, stop, haltMode, run, startedAt, endedAt, concurrency });
+    const { state, open, stop, haltMode, run, startedAt, endedAt, concurrency, attemptsBefore } = row;
+    const facts = { state, open, stop, haltMode, run, startedAt, endedAt, concurrency, attemptsBefore };
+    return Object.assign(record, facts);
   }
 }

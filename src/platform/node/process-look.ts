@@ -12,8 +12,10 @@ import { parsePids, readAll } from './process-tree.ts';
 /** The kernel counts for others in ticks of this length, whatever its own are. */
 export const TICK_MS = 10;
 const NONE = -1;
-/** Enough for the fields up to the resident pages, whatever the numbers are. */
+/** Enough for the fields up to the start of the code, whatever the numbers are. */
 const STAT_BYTES = 1_024;
+/** In the middle of an exec a process has its arguments, and no more. */
+const EXEC_PAGES_MAX = 64;
 /** A read of a list that brought less than half a page came to its end: see kin.ts. */
 const LIST_BYTES = 2_048;
 const KEPT_SHARE = 1 / 4;
@@ -68,6 +70,8 @@ export class ProcessLook {
   ownTicks = 0;
   waitedTicks = 0;
   residentPages = 0;
+  /** It has left its program, or the spawner's, and does not have the memory of the next one yet. */
+  isInExec = false;
   threads = 1;
   private startTicks = 0;
   private readonly files: ProcFiles;
@@ -131,13 +135,17 @@ export class ProcessLook {
     at = this.skip(at, 2);
     const startTicks = this.number(at);
     if (this.startTicks !== 0 && startTicks !== this.startTicks) return false;
-    at = this.skip(at, 2);
+    const virtualAt = this.skip(at, 1);
+    at = this.skip(virtualAt, 1);
     if (at >= length) return false;
+    const residentPages = this.number(at);
+    // The dead have no memory at all; where the code is, if that may not be told, is 1.
+    this.isInExec = residentPages < EXEC_PAGES_MAX && this.number(virtualAt) > 0 && this.number(this.skip(at, 2)) === 0;
     this.startTicks = startTicks;
     this.ownTicks = user + system;
     this.waitedTicks = waitedUser + waitedSystem;
     this.threads = threads;
-    this.residentPages = this.number(at);
+    this.residentPages = this.isInExec ? 0 : residentPages;
     return true;
   }
 

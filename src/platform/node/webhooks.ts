@@ -6,35 +6,12 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { request } from 'node:http';
 import { request as requestTls } from 'node:https';
-import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import { forbiddenAddress, isForbiddenAddress, literalAddress, type Reach } from '../../protocol/webhook-address.ts';
 import type { WebhookCall, Webhooks } from '../env.ts';
 
-export interface WebhookOptions {
-  /** Where only people of this machine submit, they may also reach what listens on it. */
-  readonly mayReachLoopback: boolean;
-}
-
-/** The services of clouds by which a machine learns its own secrets, and what stands for no machine at all. */
-function forbidden({ mayReachLoopback }: WebhookOptions): BlockList {
-  const list = new BlockList();
-  list.addSubnet('0.0.0.0', 8, 'ipv4');
-  list.addSubnet('169.254.0.0', 16, 'ipv4');
-  list.addSubnet('224.0.0.0', 3, 'ipv4');
-  list.addAddress('100.100.100.200', 'ipv4');
-  list.addAddress('::', 'ipv6');
-  list.addSubnet('fe80::', 10, 'ipv6');
-  list.addSubnet('ff00::', 8, 'ipv6');
-  list.addAddress('fd00:ec2::254', 'ipv6');
-  if (mayReachLoopback) return list;
-  list.addSubnet('127.0.0.0', 8, 'ipv4');
-  list.addAddress('::1', 'ipv6');
-  return list;
-}
-
-export function makeWebhooks(options: WebhookOptions): Webhooks {
-  const list = forbidden(options);
-  // An IPv4 address that is written as one of IPv6 is checked as what it is by the list itself.
-  const isForbidden = (address: string): boolean => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+export function makeWebhooks(reach: Reach): Webhooks {
+  const isForbidden = (address: string): boolean => isForbiddenAddress(address, reach);
   const find = checked(oneAtATime(lookup), isForbidden);
   return { post: (call) => post(call, isForbidden, find) };
 }
@@ -49,10 +26,10 @@ function post(
   return new Promise((resolve) => {
     const fail = (error: unknown): void => resolve({ error: error instanceof Error ? error.message : String(error) });
     try {
-      const { protocol, hostname } = new URL(url);
-      const host = hostname.replace(/^\[|\]$/g, '');
+      const { protocol } = new URL(url);
+      const address = literalAddress(url);
       // No name is looked up for what is an address already.
-      if (isIP(host) > 0 && isForbidden(host)) return fail(refusal(host));
+      if (address !== undefined && isForbidden(address)) return fail(refusal(address));
       const ask = protocol === 'https:' ? requestTls : request;
       const signal = AbortSignal.timeout(msMax);
       const call = ask(url, { method: 'POST', headers, lookup: find, agent: false, signal }, (answer) => {
@@ -77,7 +54,7 @@ function post(
 /** `fe80::1%eth0`: which interface it is reached by is no part of the address. */
 const withoutZone = (address: string): string => address.replace(/%.*$/, '');
 
-const refusal = (address: string): Error => new Error(`${address} is not an address that webhooks may reach`);
+const refusal = (address: string): Error => new Error(forbiddenAddress(address));
 
 type Lookup = (hostname: string, options: LookupAllOptions, callback: LookupAllCallback) => void;
 type LookupAllCallback = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;

@@ -121,6 +121,16 @@ export const migrations: readonly string[] = [
   CREATE TABLE failed_attempt (attempt INTEGER PRIMARY KEY, fingerprint INTEGER NOT NULL);
   INSERT INTO failed_attempt SELECT id, 0 FROM attempt WHERE outcome BETWEEN 1 AND 5;
   `,
+  // How many attempts of a workflow had ended when its last run began.
+  `
+  ALTER TABLE workflow ADD COLUMN attempts_before INTEGER NOT NULL DEFAULT 0;
+  UPDATE workflow SET attempts_before = earlier.count FROM (
+    SELECT workflow.id AS id, count(*) AS count
+    FROM attempt JOIN definition ON definition.id = attempt.task JOIN workflow ON workflow.id = definition.workflow
+    WHERE workflow.run > 1 AND attempt.outcome IS NOT NULL AND attempt.ended_at < workflow.started_at
+    GROUP BY workflow.id
+  ) AS earlier WHERE earlier.id = workflow.id;
+  `,
 ];
 
 /** Of the schema. */

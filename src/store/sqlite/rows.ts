@@ -47,14 +47,14 @@ export function workflowValues(row: WorkflowRow, into: Values): void {
   const mode = haltMode === undefined ? null : codeOf(haltModes, haltMode);
   const stateCode = codeOf(workflowStates, state);
   into.push(id, JSON.stringify(rules), stateCode, Number(open), stop ?? null, mode, run, createdAt, startedAt, endedAt);
-  into.push(concurrency === undefined ? null : JSON.stringify(concurrency));
+  into.push(concurrency === undefined ? null : JSON.stringify(concurrency), row.attemptsBefore);
 }
 
 export function workflowRow(columns: Columns): WorkflowRow {
-  const [id, rules, state, open, stop, mode, run, createdAt, startedAt, endedAt, concurrency] = columns as [
+  const [id, rules, state, open, stop, mode, run, createdAt, startedAt, endedAt, concurrency, before] = columns as [
     ...[id: WorkflowId, rules: string, state: number, open: number],
     ...[stop: WorkflowRow['stop'] | null, mode: number | null, run: number],
-    ...[createdAt: number, startedAt: number, endedAt: number, concurrency: string | null],
+    ...[createdAt: number, startedAt: number, endedAt: number, concurrency: string | null, before: number],
   ];
   return {
     id,
@@ -68,6 +68,7 @@ export function workflowRow(columns: Columns): WorkflowRow {
     startedAt,
     endedAt,
     concurrency: concurrency === null ? undefined : (JSON.parse(concurrency) as WorkflowRow['concurrency']),
+    attemptsBefore: before,
   };
 }
 

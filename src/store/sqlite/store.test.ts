@@ -234,6 +234,38 @@ describe('a migration', () => {
     await store.close();
   });
 
+  it('finds how many attempts had ended before the last run of each workflow', async () => {
+    const database = new DatabaseSync(file);
+    const at = migrations.findIndex((text) => text.includes('attempts_before'));
+    migrate(database, file, migrations.slice(0, at));
+    const workflow = database.prepare("INSERT INTO workflow VALUES (?, '{}', 4, 0, NULL, NULL, ?, 1, 10, 0, NULL)");
+    const definition = database.prepare('INSERT INTO definition VALUES (?, ?, 1, NULL, NULL, NULL)');
+    const attempt = database.prepare('INSERT INTO attempt VALUES (?, ?, 1, 0, 1, 1, 1, ?, ?, NULL, 1, 1, NULL, NULL)');
+    for (const [id, run] of [
+      [1, 2],
+      [2, 1],
+      [3, 2],
+    ] as const) {
+      workflow.run(id, run);
+      definition.run(id, id);
+    }
+    for (const [id, task, endedAt, outcome] of [
+      [1, 1, 5, 1],
+      [2, 1, 6, 1],
+      [3, 1, 12, 0],
+      [4, 1, 0, null],
+      [5, 2, 5, 1],
+      [6, 3, 12, 0],
+    ] as const) {
+      attempt.run(id, task, endedAt, outcome);
+    }
+    database.close();
+    const store = openSqliteStore(directory);
+    const rows = (await Array.fromAsync(store.workflowRows())).flat();
+    expect(rows.map(({ attemptsBefore }) => attemptsBefore)).toEqual([2, 0, 0]);
+    await store.close();
+  });
+
   it('that fails leaves the store at the version before it', () => {
     const database = new DatabaseSync(file);
     migrate(database, file, older);

@@ -56,7 +56,7 @@ type Statements = Readonly<Record<keyof typeof statements, StatementSync>>;
 
 /** Replacing is the fastest way to write a row of a table without indices, be it there or not. */
 const tablesOf = (database: DatabaseSync, texts: Texts) => ({
-  workflow: new Bulk(database, 'INSERT OR REPLACE INTO workflow', 11, workflowValues),
+  workflow: new Bulk(database, 'INSERT OR REPLACE INTO workflow', 12, workflowValues),
   task: new Bulk(database, 'INSERT OR REPLACE INTO task', 12, taskValues),
   attempt: new Bulk(database, 'INSERT OR REPLACE INTO attempt', 14, attemptValues),
   worker: new Bulk(database, 'INSERT OR REPLACE INTO worker', 14, workerValues),
