@@ -89,13 +89,13 @@ function checkMarks(cluster: Cluster): void {
 }
 
 function checkLists(cluster: Cluster): void {
-  const { tasks } = cluster;
+  const { tasks, work } = cluster;
   const lists = {
-    releasable: new Set(cluster.releasable),
-    doomed: new Set(cluster.doomed),
-    joins: new Set(cluster.joins),
-    triaging: new Set(cluster.triaging),
-    adjusting: new Set(cluster.adjusting),
+    releasable: new Set(work.releasable),
+    doomed: new Set(work.doomed),
+    joins: new Set(work.joins),
+    triaging: new Set(work.triaging),
+    adjusting: new Set(work.adjusting),
   };
   for (const task of allTasks(cluster)) {
     const state = tasks.state(task);
@@ -113,7 +113,8 @@ function checkLists(cluster: Cluster): void {
 }
 
 function checkRoom(cluster: Cluster): void {
-  const { liveWorkers, vacant, eager, lanes } = cluster;
+  const { liveWorkers, lanes } = cluster;
+  const { vacant, eager } = cluster.candidates;
   for (const worker of liveWorkers.values()) {
     if (!mayLaunch(worker)) continue;
     const { id, load, room } = worker;
