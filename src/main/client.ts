@@ -25,26 +25,15 @@ export type {
   WorkerRegistration,
 } from '../protocol/http-worker.ts';
 export type { EdgeSpec, Notification, Resources, Tags, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
-export type { FailureGroup, FailureList, StatisticsGroup, StatisticsView } from '../protocol/statistics.ts';
-export type {
-  AttemptList,
-  AttemptView,
-  BulkResult,
-  CountView,
-  EventList,
-  EventView,
-  RetryResult,
-  SearchEnd,
-  SearchLine,
-  ServerView,
-  TaskDetail,
-  TaskList,
-  TaskView,
-  WorkerList,
-  WorkerView,
-  WorkflowList,
-  WorkflowView,
-} from '../protocol/views.ts';
+export type { AttemptList, AttemptView } from '../protocol/views/attempts.ts';
+export type { EventList, EventView } from '../protocol/views/events.ts';
+export type { SearchEnd, SearchLine } from '../protocol/views/output.ts';
+export type { CountView } from '../protocol/views/pages.ts';
+export type { ServerView } from '../protocol/views/server.ts';
+export type { FailureGroup, FailureList, StatisticsGroup, StatisticsView } from '../protocol/views/statistics.ts';
+export type { BulkResult, TaskDetail, TaskList, TaskView } from '../protocol/views/tasks.ts';
+export type { WorkerList, WorkerView } from '../protocol/views/workers.ts';
+export type { RetryResult, WorkflowList, WorkflowView } from '../protocol/views/workflows.ts';
 export {
   type BulkOptions,
   type BulkVerb,

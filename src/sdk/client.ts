@@ -4,40 +4,26 @@ import type { EdgeKind, HaltMode } from '../model/states.ts';
 import type { TokenRole } from '../model/tokens.ts';
 import type { AvailableField, AvailableList, ExecutionHistory, ExecutionInfo } from '../protocol/http-worker.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
-import type { FailureList, StatisticsView } from '../protocol/statistics.ts';
+import type { AttemptList, AttemptView } from '../protocol/views/attempts.ts';
+import type { EventList, EventView } from '../protocol/views/events.ts';
+import type { ConcurrencyView, LimitList, LimitView } from '../protocol/views/limits.ts';
+import type { NotificationList } from '../protocol/views/notifications.ts';
+import type { SearchEnd, SearchLine } from '../protocol/views/output.ts';
+import type { ResourceList, TaskResources } from '../protocol/views/resources.ts';
+import type { ServerView } from '../protocol/views/server.ts';
+import type { FailureList, StatisticsView } from '../protocol/views/statistics.ts';
+import type { Comparison, Difference, Submitted } from '../protocol/views/submissions.ts';
+import type { BulkResult, EdgeList, TaskDetail, TaskList, TaskView } from '../protocol/views/tasks.ts';
+import type { NewTokenView, TokenList } from '../protocol/views/tokens.ts';
+import type { TaskWhyView, WorkflowWhyView } from '../protocol/views/why.ts';
+import type { WorkerList, WorkerView } from '../protocol/views/workers.ts';
 import type {
-  AttemptList,
-  AttemptView,
-  BulkResult,
-  Comparison,
-  ConcurrencyView,
-  Difference,
-  EdgeList,
-  EventList,
-  EventView,
-  LimitList,
-  LimitView,
-  NewTokenView,
-  NotificationList,
   ResetResult,
-  ResourceList,
   RetryResult,
-  SearchEnd,
-  SearchLine,
-  ServerView,
-  Submitted,
-  TaskDetail,
-  TaskList,
-  TaskResources,
-  TaskView,
-  TokenList,
-  WorkerList,
-  WorkerView,
   WorkflowList,
   WorkflowSurroundings,
   WorkflowView,
-} from '../protocol/views.ts';
-import type { TaskWhyView, WorkflowWhyView } from '../protocol/why.ts';
+} from '../protocol/views/workflows.ts';
 import { type EventStreamOptions, eventStream } from './event-stream.ts';
 import { type OutputQuery, outputOf, type SearchOptions, searchLines, searchPieces } from './output.ts';
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';

@@ -1,5 +1,5 @@
 /** What the controller says of tasks when it takes them, summed up over the batches of a submission. */
-import type { Comparison } from '../protocol/views.ts';
+import type { Comparison } from '../protocol/views/submissions.ts';
 import type { Extended } from './client.ts';
 
 export class IntakeNotes {

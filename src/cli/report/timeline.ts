@@ -8,7 +8,7 @@ import {
   type ReportSeries,
   type ReportTimeline,
 } from '../../protocol/report.ts';
-import type { Counts } from '../../protocol/views.ts';
+import type { Counts } from '../../protocol/views/workflows.ts';
 import { byWorker, layOutLanes } from './lanes.ts';
 import { type AttemptTally, otherLane, rows, type Started } from './tally.ts';
 import type { TimeBuckets } from './time-buckets.ts';
