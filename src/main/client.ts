@@ -34,18 +34,13 @@ export type { FailureGroup, FailureList, StatisticsGroup, StatisticsView } from 
 export type { BulkResult, TaskDetail, TaskList, TaskView } from '../protocol/views/tasks.ts';
 export type { WorkerList, WorkerView } from '../protocol/views/workers.ts';
 export type { RetryResult, WorkflowList, WorkflowView } from '../protocol/views/workflows.ts';
-export {
-  type BulkOptions,
-  type BulkVerb,
-  Client,
-  type DefinitionRequest,
-  type StatisticsOptions,
-  type WorkflowWait,
-} from '../sdk/client.ts';
+export type { BulkOptions, BulkVerb } from '../sdk/bulk.ts';
+export { Client } from '../sdk/client.ts';
 export type { EventStreamOptions } from '../sdk/event-stream.ts';
 export type { FlowSubmission } from '../sdk/flow-submission.ts';
 export type { OutputQuery, SearchOptions } from '../sdk/output.ts';
 export type { EventOptions, PageOptions } from '../sdk/pages.ts';
+export type { DefinitionRequest, StatisticsOptions, WorkflowWait } from '../sdk/requests.ts';
 export { type SubmissionItem, type SubmitOptions, submit } from '../sdk/submission.ts';
 export {
   any,
