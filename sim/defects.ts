@@ -157,16 +157,16 @@ export const defects: readonly Mutation[] = [
     defect: 'the late end of a lost attempt ends its task although that has a newer attempt',
     patches: [
       {
-        file: 'core/cluster.ts',
-        find: 'if (previous !== undefined && !this.#dirty.attempts.has(previous)) this.attempts.delete(previous);',
-        replace: `if (this.attempts.get(previous)?.outcome?.kind === 'lost') (this.left ??= new Map()).set(previous, task);
-    if (previous !== undefined && !this.#dirty.attempts.has(previous)) this.attempts.delete(previous);`,
+        file: 'core/known-attempts.ts',
+        find: 'if (previous !== undefined && !this.#dirty.attempts.has(previous)) this.byId.delete(previous);',
+        replace: `if (this.byId.get(previous)?.outcome?.kind === 'lost') (this.byId.left ??= new Map()).set(previous, task);
+    if (previous !== undefined && !this.#dirty.attempts.has(previous)) this.byId.delete(previous);`,
       },
       {
         file: 'core/task/ending.ts',
         find: `  if (record === undefined) return false;
   const decision`,
-        replace: `  const left = turn.cluster.left?.get(report.attempt);
+        replace: `  const left = turn.cluster.attempts.left?.get(report.attempt);
   if (record === undefined && left !== undefined) turn.task(left, { type: 'end', outcome: report.outcome }, role);
   if (record === undefined) return false;
   const decision`,

@@ -5,12 +5,10 @@
  */
 import type { ControllerShell } from '../src/controller/shell.ts';
 import type { WorkerRecord } from '../src/core/worker.ts';
-import { heldByWorkerStates, type TaskState } from '../src/model/states.ts';
+import { isHeldByWorker } from '../src/model/states.ts';
 import type { Parts } from './parts.ts';
 import type { Past } from './past.ts';
 import type { WorkerHost } from './worker-host.ts';
-
-const held: ReadonlySet<TaskState> = new Set(heldByWorkerStates);
 
 export class Standing {
   readonly #world: Parts;
@@ -45,7 +43,7 @@ export class Standing {
       const record = cluster.attempts.get(id);
       if (record?.worker !== worker.id || record.state === 'ended') {
         kernel.fail('8', `attempt ${id} is ${record?.state ?? 'over'}, and on the list of k${worker.id}`);
-      } else if (!held.has(cluster.tasks.state(record.task))) {
+      } else if (!isHeldByWorker(cluster.tasks.state(record.task))) {
         kernel.fail('8', `attempt ${id} is ${record.state}, and its task ${cluster.tasks.state(record.task)}`);
       }
     }

@@ -5,7 +5,7 @@ import { type FastifyServerFactory, fastify } from 'fastify';
 import type { ControllerShell } from '../controller/shell.ts';
 import { steeringBodyBytesMax } from '../model/limits.ts';
 import type { CompilePattern, LoopMeter } from '../platform/env.ts';
-import type { ServerView } from '../protocol/views.ts';
+import type { ServerView } from '../protocol/views/server.ts';
 import './fastify.ts';
 import type { Attendance } from './attendance.ts';
 import { answerBroken, asDroverError, bodyOf } from './errors.ts';

@@ -16,7 +16,7 @@ import { parseReference, printTask, printWorkflow, taskId, type WorkflowId } fro
 import { comparisonsMax } from '../model/limits.ts';
 import { isEndedWorkflow } from '../model/states.ts';
 import type { TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
-import type { Comparison } from '../protocol/views.ts';
+import type { Comparison } from '../protocol/views/submissions.ts';
 import { KeyIndex } from './key-index.ts';
 
 interface Compared {

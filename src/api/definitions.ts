@@ -15,7 +15,7 @@ import { parseReference, taskId, type WorkflowId } from '../model/ids.ts';
 import { definitionRequestTasksMax, differenceTasksMax } from '../model/limits.ts';
 import type { WorkflowState } from '../model/states.ts';
 import type { TaskBatch } from '../protocol/spec.ts';
-import type { Difference, Submitted } from '../protocol/views.ts';
+import type { Difference, Submitted } from '../protocol/views/submissions.ts';
 import type { Comparer } from './comparison.ts';
 import { outsideOf } from './outside.ts';
 import { workflowView } from './query/workflows.ts';

@@ -1,6 +1,6 @@
 /** Whatever goes wrong with a request, as an answer with a code, a message and a hint. */
 import { DroverError } from '../model/errors.ts';
-import type { ErrorBody } from '../protocol/views.ts';
+import type { ErrorBody } from '../protocol/views/requests.ts';
 
 export const bodyOf = ({ code, message, hint, details }: DroverError): ErrorBody => ({
   error: { code, message, hint, ...(details === undefined ? {} : { details }) },

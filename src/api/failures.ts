@@ -7,7 +7,7 @@ import { type AttemptId, printTask, printWorkflow, type TaskId, type WorkflowId 
 import { failureLimits, outputTailBytesMax } from '../model/limits.ts';
 import { taskFields } from '../protocol/filter/fields.ts';
 import { escapeValue, parseFilter } from '../protocol/filter/language.ts';
-import type { FailureGroup, FailureList } from '../protocol/statistics.ts';
+import type { FailureGroup, FailureList } from '../protocol/views/statistics.ts';
 import { storedOutput } from './output.ts';
 import { type FailureValues, failureValues, noFingerprint, unknownFailure } from './query/failure-values.ts';
 import { planTasks } from './query/task-plan.ts';

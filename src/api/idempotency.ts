@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import type { RequestKey } from '../controller/messages.ts';
 import { DroverError } from '../model/errors.ts';
 import { idempotencyKeyCharsMax } from '../model/limits.ts';
-import { idempotencyHeader } from '../protocol/views.ts';
+import { idempotencyHeader } from '../protocol/views/requests.ts';
 import { accessTo } from './access.ts';
 import type { App } from './app.ts';
 import type { Hasher, Secrets } from './gate.ts';

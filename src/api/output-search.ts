@@ -10,7 +10,7 @@ import { searchLimits as limits } from '../model/limits.ts';
 import type { OutputStream } from '../model/states.ts';
 import type { Pattern, Span } from '../platform/env.ts';
 import type { Filter } from '../protocol/filter/language.ts';
-import type { SearchEnd, SearchLine } from '../protocol/views.ts';
+import type { SearchEnd, SearchLine } from '../protocol/views/output.ts';
 import { readOutput } from './output.ts';
 import { breath } from './query/breath.ts';
 import { decodeCursor, encodeCursor } from './query/cursor.ts';

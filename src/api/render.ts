@@ -8,15 +8,10 @@ import { pageRowsMax } from '../model/limits.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { TaskState } from '../model/states.ts';
 import type { WorkflowSpec } from '../protocol/spec.ts';
-import {
-  type AttemptView,
-  type Counts,
-  type OutcomeView,
-  type TaskView,
-  type WorkerView,
-  WorkflowSurroundings,
-  type WorkflowView,
-} from '../protocol/views.ts';
+import type { AttemptView, OutcomeView } from '../protocol/views/attempts.ts';
+import type { TaskView } from '../protocol/views/tasks.ts';
+import type { WorkerView } from '../protocol/views/workers.ts';
+import { type Counts, WorkflowSurroundings, type WorkflowView } from '../protocol/views/workflows.ts';
 import type { TaskDefinition } from '../store/store.ts';
 
 export const iso = (time: number): string => new Date(time).toISOString();

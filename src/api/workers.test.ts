@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../test/controller/eventually.ts';
 import { type InProcessController, startController } from '../../test/controller/in-process.ts';
-import type { ErrorBody, WorkerView } from '../protocol/views.ts';
+import type { ErrorBody } from '../protocol/views/requests.ts';
+import type { WorkerView } from '../protocol/views/workers.ts';
 
 let controller: InProcessController;
 

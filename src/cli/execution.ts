@@ -6,8 +6,8 @@
  * 2. The session is closed on every way out.
  */
 import { DroverError, exitCodes } from '../model/errors.ts';
-import type { FailureGroup } from '../protocol/statistics.ts';
-import type { WorkflowView } from '../protocol/views.ts';
+import type { FailureGroup } from '../protocol/views/statistics.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import type { Client } from '../sdk/client.ts';
 import { printConclusion } from './conclusion.ts';
 import type { CommonOptions, Context } from './context.ts';

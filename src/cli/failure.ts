@@ -1,7 +1,7 @@
 /** How a command says that it failed. */
 import { type Issue, printIssue } from '../definition/issues.ts';
 import { type DroverError, type ErrorDetails, errorKinds } from '../model/errors.ts';
-import type { Difference } from '../protocol/views.ts';
+import type { Difference } from '../protocol/views/submissions.ts';
 import { printable } from './display/text.ts';
 import type { CliEnv } from './environment.ts';
 

@@ -1,6 +1,6 @@
 /** What the user is told of a definition that was submitted. */
 
-import type { WorkflowView } from '../protocol/views.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import type { FlowSubmission } from '../sdk/flow-submission.ts';
 import { amount } from './display/text.ts';
 import { notesOf } from './submission-notes.ts';

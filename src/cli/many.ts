@@ -2,8 +2,9 @@
 import { DroverError, exitCodes } from '../model/errors.ts';
 import { showCount } from '../model/units.ts';
 import { escapeValue } from '../protocol/filter/language.ts';
-import type { BulkResult } from '../protocol/views.ts';
-import type { BulkVerb, Client } from '../sdk/client.ts';
+import type { BulkResult } from '../protocol/views/tasks.ts';
+import type { BulkVerb } from '../sdk/bulk.ts';
+import type { Client } from '../sdk/client.ts';
 import { type CommonOptions, type Context, printJson } from './context.ts';
 import { amount } from './display/text.ts';
 import { workflowNamed } from './reference.ts';

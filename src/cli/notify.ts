@@ -9,7 +9,7 @@ import { isEndedWorkflow } from '../model/states.ts';
 import { printDurationMs } from '../model/units.ts';
 import { canFail, isWebAddress, whyUnreachable } from '../protocol/notification.ts';
 import type { Notification } from '../protocol/spec.ts';
-import type { WorkflowView } from '../protocol/views.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import { ringBell } from './bell.ts';
 import type { CliEnv } from './environment.ts';
 import { bellOption, filled } from './options.ts';

@@ -1,7 +1,7 @@
 /** What a run tells while it goes: how, depends on who is there to read it. */
 
 import { showCount } from '../model/units.ts';
-import type { WorkflowView } from '../protocol/views.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import { Pace } from './display/pace.ts';
 import { endedOf, type Progress, progressObject, renderLine, renderPlain } from './display/progress.ts';
 import { amount } from './display/text.ts';

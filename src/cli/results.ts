@@ -6,7 +6,8 @@
 import { DroverError } from '../model/errors.ts';
 import { pageRowsMax } from '../model/limits.ts';
 import { showBytes } from '../model/units.ts';
-import type { TaskView, WorkflowView } from '../protocol/views.ts';
+import type { TaskView } from '../protocol/views/tasks.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import type { Client } from '../sdk/client.ts';
 import type { Output } from './environment.ts';
 

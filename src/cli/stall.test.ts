@@ -3,7 +3,7 @@ import { eventually } from '../../test/controller/eventually.ts';
 import { type InProcessController, startController } from '../../test/controller/in-process.ts';
 import { plainSpec } from '../../test/controller/spec.ts';
 import type { TaskSpec } from '../protocol/spec.ts';
-import type { WorkflowView } from '../protocol/views.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import { Client } from '../sdk/client.ts';
 import { StallWatch, stallMs } from './stall.ts';
 

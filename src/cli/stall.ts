@@ -1,5 +1,5 @@
 /** Notices that nothing of a workflow has moved for a while although nothing of it runs, and says once what it waits for. */
-import type { WorkflowView } from '../protocol/views.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import type { Client } from '../sdk/client.ts';
 import { whyInShort } from './display/why.ts';
 import { hasEnded } from './watch.ts';

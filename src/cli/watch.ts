@@ -1,6 +1,6 @@
 /** Follows a workflow to its end by asking for each news of it, at a bounded rate; of the end it hears at once. */
 import { isEndedWorkflow } from '../model/states.ts';
-import type { WorkflowView } from '../protocol/views.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import type { Client } from '../sdk/client.ts';
 
 /** Between two views: short at first, since many runs are. */

@@ -160,7 +160,7 @@ export class AttemptReports {
     if (usage === undefined) return;
     const wallMs = Math.max(1, usage.wallMs);
     worker.averageMs = worker.averageMs === 0 ? wallMs : worker.averageMs * 0.9 + wallMs * 0.1;
-    if (worker.state !== 'gone') turn.cluster.noteRoom(worker);
+    if (worker.state !== 'gone') turn.cluster.candidates.noteRoom(worker);
   }
 }
 

@@ -9,7 +9,7 @@ import type { DroverError } from '../model/errors.ts';
 import type { AttemptId, TaskId, WorkerId, WorkflowId } from '../model/ids.ts';
 import type { EdgeKind, HaltMode, OutputStream } from '../model/states.ts';
 import type { TaskBatch, WorkflowSpec } from '../protocol/spec.ts';
-import type { Comparison } from '../protocol/views.ts';
+import type { Comparison } from '../protocol/views/submissions.ts';
 import type { FromWorker, OrderNeed, ToWorker } from '../protocol/worker.ts';
 import type { Batch, TaskDefinition, UsageSample } from '../store/store.ts';
 import type { TokenRow } from '../store/token-row.ts';

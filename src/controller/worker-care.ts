@@ -148,7 +148,7 @@ export class WorkerCare {
     const { timeouts } = this.#options;
     const { state, why, changesAt } = healthOf(worker.facts, timeouts, this.#loseAfterMs(worker), turn.now);
     this.#onHealth(worker, state, session.complaint ?? why, effects);
-    if (state === 'healthy') turn.cluster.noteRoom(worker);
+    if (state === 'healthy') turn.cluster.candidates.noteRoom(worker);
     if (state === 'must-die') {
       this.condemn(
         session,

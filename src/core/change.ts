@@ -155,3 +155,5 @@ export type Change =
   | { readonly type: 'workflow-concurrency'; readonly workflow: WorkflowId; readonly concurrency: Concurrency }
   /** Of all workflows together. Without a maximum there is no end. */
   | { readonly type: 'limit-set'; readonly name: string; readonly max?: number };
+
+export type ChangeOf<T extends Change['type']> = Extract<Change, { readonly type: T }>;

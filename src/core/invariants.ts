@@ -1,7 +1,7 @@
 /** Checks of a whole cluster, for tests and the simulator. Each names the invariant that it checks. */
 import { assert } from '../model/errors.ts';
 import { taskId } from '../model/ids.ts';
-import { heldByWorkerStates, type TaskState, taskStates } from '../model/states.ts';
+import { isHeldByWorker, taskStates } from '../model/states.ts';
 import type { Cluster } from './cluster.ts';
 import { edgeStatus } from './graph.ts';
 import { Limits } from './resources/limits.ts';
@@ -12,8 +12,6 @@ import { maskOf } from './task/columns.ts';
 import { blockTasks } from './task/state-blocks.ts';
 import { isDoomed } from './task/waiting.ts';
 import type { WorkerRecord } from './worker.ts';
-
-const isHeldByWorker = (state: TaskState): boolean => (heldByWorkerStates as readonly TaskState[]).includes(state);
 
 export function checkInvariants(cluster: Cluster): void {
   checkCounts(cluster);
@@ -94,13 +92,13 @@ function checkMarks(cluster: Cluster): void {
 }
 
 function checkLists(cluster: Cluster): void {
-  const { tasks } = cluster;
+  const { tasks, work } = cluster;
   const lists = {
-    releasable: new Set(cluster.releasable),
-    doomed: new Set(cluster.doomed),
-    joins: new Set(cluster.joins),
-    triaging: new Set(cluster.triaging),
-    adjusting: new Set(cluster.adjusting),
+    releasable: new Set(work.releasable),
+    doomed: new Set(work.doomed),
+    joins: new Set(work.joins),
+    triaging: new Set(work.triaging),
+    adjusting: new Set(work.adjusting),
   };
   for (const task of allTasks(cluster)) {
     const state = tasks.state(task);
@@ -118,7 +116,8 @@ function checkLists(cluster: Cluster): void {
 }
 
 function checkRoom(cluster: Cluster): void {
-  const { liveWorkers, vacant, eager, lanes } = cluster;
+  const { liveWorkers, lanes } = cluster;
+  const { vacant, eager } = cluster.candidates;
   for (const worker of liveWorkers.values()) {
     if (!mayLaunch(worker)) continue;
     const { id, load, room } = worker;

@@ -2,49 +2,42 @@
  * A cluster from the rows of a store: each row is set in its place by the same steps that changes take, and at the end what
  * live changes would have derived is derived.
  */
-import { type AttemptId, type TaskId, taskId, type WorkflowId } from '../model/ids.ts';
-import { heldByWorkerStates, isEndedWorkflow, type TaskState } from '../model/states.ts';
-import { type AttemptRecord, type AttemptRow, loadAttempt } from './attempt/record.ts';
-import type { Change, Edges, NeedChange } from './change.ts';
+import { type TaskId, taskId, type WorkflowId } from '../model/ids.ts';
+import { isHeldByWorker, type TaskState } from '../model/states.ts';
+import type { AttemptRow } from './attempt/record.ts';
+import type { ChangeOf, Edges, NeedChange } from './change.ts';
 import { forEachPair, type Graph } from './graph.ts';
 import type { TaskColumns, TaskRow } from './task/columns.ts';
 import { firstState } from './task/table.ts';
 import { countPending } from './task/waiting.ts';
+import type { WorkLists } from './work-lists.ts';
 import { WorkerRecord, type WorkerRow } from './worker.ts';
-import { WorkflowRecord, type WorkflowRow } from './workflow/record.ts';
+import type { WorkflowRecord, WorkflowRow } from './workflow/record.ts';
 
-type Of<T extends Change['type']> = Extract<Change, { readonly type: T }>;
 type Adjustment = Pick<NeedChange, 'task' | 'number' | 'need'>;
-type Grouping = Pick<Of<'tasks-grouped'>, 'group' | 'tasks'>;
+type Grouping = Pick<ChangeOf<'tasks-grouped'>, 'group' | 'tasks'>;
 
 /** What of a cluster rows are set in. */
 interface Loaded {
   readonly tasks: TaskColumns;
   readonly graph: Graph;
-  readonly workflows: Map<WorkflowId, WorkflowRecord>;
-  readonly attempts: Map<AttemptId, AttemptRecord>;
-  readonly active: Set<WorkflowId>;
-  readonly attention: Set<WorkflowId>;
+  readonly work: WorkLists;
+  readonly workflows: ReadonlyMap<WorkflowId, WorkflowRecord>;
   workflow(id: WorkflowId): WorkflowRecord;
 }
 
 /** The steps that changes and rows have in common. */
 export interface LoadingSteps {
-  addTasks(change: Of<'tasks-added'>): void;
+  addWorkflow(row: WorkflowRow, at: number): void;
+  addTasks(change: ChangeOf<'tasks-added'>): void;
   setState(task: TaskId, state: TaskState): void;
   /** Of a task whose row was set: what is counted of it, and whether it has to be written with its workflow. */
   noteRow(task: TaskId): void;
   noteEarly(task: TaskId): void;
-  /** To its worker, and of the limits. */
-  give(record: AttemptRecord): void;
-  mayBeCorrected(record: AttemptRecord): boolean;
+  addAttempt(row: AttemptRow): void;
   adjust(change: Adjustment): void;
   group(change: Grouping): void;
   addWorker(worker: WorkerRecord): void;
-  /** The definer of a workflow was heard. */
-  touch(workflow: WorkflowId, at: number): void;
-  /** Puts a task on the list of whoever has to act on it next. */
-  file(task: TaskId): void;
 }
 
 export class Loading {
@@ -58,14 +51,11 @@ export class Loading {
 
   /** A definer that was registering gets its full time again: how long the controller was away is not its fault. */
   workflow(row: WorkflowRow, at: number): void {
-    const { workflows, active } = this.#cluster;
-    workflows.set(row.id, WorkflowRecord.load(row));
-    if (!isEndedWorkflow(row.state)) active.add(row.id);
-    if (row.state === 'registering') this.#steps.touch(row.id, at);
+    this.#steps.addWorkflow(row, at);
   }
 
   /** After its workflow. A task without a row of its own stands where its activation put it. */
-  tasks(change: Of<'tasks-added'>): void {
+  tasks(change: ChangeOf<'tasks-added'>): void {
     this.#steps.addTasks(change);
     const { tasks } = this.#cluster;
     const { state } = this.#cluster.workflow(change.workflow);
@@ -96,15 +86,12 @@ export class Loading {
     this.#cluster.tasks.load(row);
     this.#steps.noteRow(row.id);
     // All of its attempts have ended but the one that a worker may still have.
-    const live = (heldByWorkerStates as readonly TaskState[]).includes(row.state) ? 1 : 0;
+    const live = isHeldByWorker(row.state) ? 1 : 0;
     this.#cluster.workflow(this.#cluster.tasks.workflow(row.id)).attemptsEnded += row.attemptNumber - live;
   }
 
   attempt(row: AttemptRow): void {
-    const record = loadAttempt(row, this.#cluster.tasks.need(row.task));
-    const isOpen = row.outcome === undefined;
-    if (isOpen || this.#steps.mayBeCorrected(record)) this.#cluster.attempts.set(row.id, record);
-    if (isOpen) this.#steps.give(record);
+    this.#steps.addAttempt(row);
   }
 
   /** After its task. Adjustments of a task come in their order. */
@@ -123,14 +110,14 @@ export class Loading {
 
   /** After everything is loaded. */
   finish(): void {
-    const { tasks, workflows, attention } = this.#cluster;
+    const { tasks, workflows, work } = this.#cluster;
     for (let id = 1; id <= tasks.size; id++) {
       const task = taskId(id);
       if (!tasks.has(task)) continue;
       const state = tasks.state(task);
       if (state === 'registering' || state === 'waiting') tasks.setPending(task, countPending(this.#cluster, task));
-      this.#steps.file(task);
+      work.file(task);
     }
-    for (const id of workflows.keys()) attention.add(id);
+    for (const id of workflows.keys()) work.attention.add(id);
   }
 }

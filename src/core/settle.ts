@@ -18,32 +18,34 @@ import { abortWorkflow } from './workflow/registration.ts';
 /** Returns whether there is more to do. */
 export function settle(turn: Turn, limit: number): boolean {
   const { cluster } = turn;
+  const { work } = cluster;
   const isFull = (): boolean => turn.changes.length >= limit;
   expireAndWake(turn);
   expireSuspicions(turn);
   for (;;) {
     const before = turn.changes.length;
-    const suspended = drain(cluster.triaging, isFull, (task) => triage(turn, task));
-    for (const task of suspended) cluster.triaging.push(task);
-    drain(cluster.adjusting, isFull, (task) => adjustTask(turn, task));
-    drain(cluster.doomed, isFull, (task) => cancelDoomed(turn, task));
-    drain(cluster.releasable, isFull, (task) => release(turn, task));
-    const unready = drain(cluster.joins, isFull, (task) => completeJoin(turn, task));
-    for (const join of unready) cluster.joins.push(join);
+    const suspended = drain(work.triaging, isFull, (task) => triage(turn, task));
+    for (const task of suspended) work.triaging.push(task);
+    drain(work.adjusting, isFull, (task) => adjustTask(turn, task));
+    drain(work.doomed, isFull, (task) => cancelDoomed(turn, task));
+    drain(work.releasable, isFull, (task) => release(turn, task));
+    const unready = drain(work.joins, isFull, (task) => completeJoin(turn, task));
+    for (const join of unready) work.joins.push(join);
     if (isFull()) return true;
     for (const workflow of takeAttention(turn)) {
-      if (advance(turn, cluster.workflow(workflow), limit)) cluster.attention.add(workflow);
+      if (advance(turn, cluster.workflow(workflow), limit)) work.attention.add(workflow);
     }
     if (isFull()) return true;
-    if (turn.changes.length === before) return cluster.attention.size > 0;
+    if (turn.changes.length === before) return work.attention.size > 0;
   }
 }
 
 /** When the cluster has to be settled again without any input. */
 export function nextDeadline(cluster: Turn['cluster']): number {
+  const { delayed, deadlines } = cluster.work;
   const next = Math.min(
-    cluster.delayed.peekKey() ?? Number.POSITIVE_INFINITY,
-    (cluster.deadlines.peekKey() ?? Number.POSITIVE_INFINITY) + 1,
+    delayed.peekKey() ?? Number.POSITIVE_INFINITY,
+    (deadlines.peekKey() ?? Number.POSITIVE_INFINITY) + 1,
     nextSuspicionEnd(cluster),
   );
   // They are in the order in which their definers were heard: the first is the first to be given up.
@@ -65,18 +67,20 @@ function drain(list: TaskId[], isFull: () => boolean, act: (task: TaskId) => 'st
 }
 
 function takeAttention({ cluster }: Turn): WorkflowId[] {
-  const taken = [...cluster.attention];
-  cluster.attention.clear();
+  const { attention } = cluster.work;
+  const taken = [...attention];
+  attention.clear();
   return taken;
 }
 
 function expireAndWake(turn: Turn): void {
   const { cluster, now } = turn;
-  const { delayed, deadlines, tasks } = cluster;
+  const { candidates, tasks } = cluster;
+  const { delayed, deadlines } = cluster.work;
   for (let key = delayed.peekKey(); key !== undefined && key <= now; key = delayed.peekKey()) {
     const task = taskId(delayed.pop());
     const isDue = tasks.state(task) === 'queued' && !tasks.isHeld(task) && tasks.notBefore(task) <= now;
-    if (isDue) cluster.makeReady(task);
+    if (isDue) candidates.makeReady(task);
   }
   for (let key = deadlines.peekKey(); key !== undefined && key < now; key = deadlines.peekKey()) {
     turn.task(taskId(deadlines.pop()), { type: 'expire', now }, 'controller');

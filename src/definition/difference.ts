@@ -1,7 +1,7 @@
 /** What two workflows of the same name and arguments differ in, as far as people want to know. */
 import { differencesShownMax } from '../model/limits.ts';
 import type { TaskSpec } from '../protocol/spec.ts';
-import type { Difference } from '../protocol/views.ts';
+import type { Difference } from '../protocol/views/submissions.ts';
 import type { Flow } from './compile.ts';
 
 interface Outlined {

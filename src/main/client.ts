@@ -25,38 +25,22 @@ export type {
   WorkerRegistration,
 } from '../protocol/http-worker.ts';
 export type { EdgeSpec, Notification, Resources, Tags, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
-export type { FailureGroup, FailureList, StatisticsGroup, StatisticsView } from '../protocol/statistics.ts';
-export type {
-  AttemptList,
-  AttemptView,
-  BulkResult,
-  CountView,
-  EventList,
-  EventView,
-  RetryResult,
-  SearchEnd,
-  SearchLine,
-  ServerView,
-  TaskDetail,
-  TaskList,
-  TaskView,
-  WorkerList,
-  WorkerView,
-  WorkflowList,
-  WorkflowView,
-} from '../protocol/views.ts';
-export {
-  type BulkOptions,
-  type BulkVerb,
-  Client,
-  type DefinitionRequest,
-  type StatisticsOptions,
-  type WorkflowWait,
-} from '../sdk/client.ts';
+export type { AttemptList, AttemptView } from '../protocol/views/attempts.ts';
+export type { EventList, EventView } from '../protocol/views/events.ts';
+export type { SearchEnd, SearchLine } from '../protocol/views/output.ts';
+export type { CountView } from '../protocol/views/pages.ts';
+export type { ServerView } from '../protocol/views/server.ts';
+export type { FailureGroup, FailureList, StatisticsGroup, StatisticsView } from '../protocol/views/statistics.ts';
+export type { BulkResult, TaskDetail, TaskList, TaskView } from '../protocol/views/tasks.ts';
+export type { WorkerList, WorkerView } from '../protocol/views/workers.ts';
+export type { RetryResult, WorkflowList, WorkflowView } from '../protocol/views/workflows.ts';
+export type { BulkOptions, BulkVerb } from '../sdk/bulk.ts';
+export { Client } from '../sdk/client.ts';
 export type { EventStreamOptions } from '../sdk/event-stream.ts';
 export type { FlowSubmission } from '../sdk/flow-submission.ts';
 export type { OutputQuery, SearchOptions } from '../sdk/output.ts';
 export type { EventOptions, PageOptions } from '../sdk/pages.ts';
+export type { DefinitionRequest, StatisticsOptions, WorkflowWait } from '../sdk/requests.ts';
 export { type SubmissionItem, type SubmitOptions, submit } from '../sdk/submission.ts';
 export {
   any,

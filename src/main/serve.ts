@@ -9,7 +9,7 @@ import { presets } from '../model/timeouts.ts';
 import { accessPath, readAccessFile } from '../platform/node/access-file.ts';
 import { onDisk } from '../platform/node/disk-failure.ts';
 import { siblingScript } from '../platform/node/scripts.ts';
-import type { ErrorBody } from '../protocol/views.ts';
+import type { ErrorBody } from '../protocol/views/requests.ts';
 import { pause } from '../sdk/pause.ts';
 import { prepareDirectory } from '../store/sqlite/directory.ts';
 import { findDirectory } from './folder.ts';

@@ -22,7 +22,10 @@ export const endedTaskStates = ['done', 'failed', 'cancelled', 'aborted'] as con
 export const isEndedTask = (state: TaskState): boolean => (endedTaskStates as readonly TaskState[]).includes(state);
 
 /** States in which the task's last attempt may still have a process. */
-export const heldByWorkerStates = ['launched', 'running', 'cancelling'] as const satisfies readonly TaskState[];
+const heldByWorkerStates = ['launched', 'running', 'cancelling'] as const satisfies readonly TaskState[];
+
+export const isHeldByWorker = (state: TaskState): boolean =>
+  (heldByWorkerStates as readonly TaskState[]).includes(state);
 
 export const workflowStates = [
   'registering',

@@ -14,11 +14,10 @@ import {
   slotsMax,
 } from '../model/limits.ts';
 import { edgeKinds } from '../model/states.ts';
-import { oneOf } from './schema.ts';
+import { count, oneOf } from './schema.ts';
 import { Resources, Tags } from './spec.ts';
 import { WorkerCapacity } from './worker.ts';
 
-const count = Type.Integer({ minimum: 0 });
 const strict = { additionalProperties: false } as const;
 /** For example `k3`. */
 const worker = Type.String({ maxLength: 20 });

@@ -5,13 +5,11 @@
 import { type Static, Type } from 'typebox';
 import { reportLimits } from '../model/limits.ts';
 import { taskStates } from '../model/states.ts';
-import { oneOf } from './schema.ts';
-import { EtaView, FailureList, StatisticsGroup } from './statistics.ts';
-import { MachineView, VersionsView, WorkflowSurroundings, WorkflowView } from './views.ts';
+import { amount, count, oneOf, time } from './schema.ts';
+import { MachineView, VersionsView } from './views/server.ts';
+import { EtaView, FailureList, StatisticsGroup } from './views/statistics.ts';
+import { WorkflowSurroundings, WorkflowView } from './views/workflows.ts';
 
-const time = Type.String();
-const count = Type.Integer({ minimum: 0 });
-const amount = Type.Number({ minimum: 0 });
 const amounts = Type.Array(amount, { maxItems: reportLimits.bucketsMax });
 
 export const reportKind = 'drover-report';

@@ -25,15 +25,13 @@ import {
   workflowTasksMax,
 } from '../model/limits.ts';
 import { edgeKinds, lossPolicies } from '../model/states.ts';
-import { oneOf } from './schema.ts';
+import { amount, count, oneOf } from './schema.ts';
 
 const durationMs = Type.Integer({ minimum: 1, maximum: 10 * 366 * 86_400_000 });
 const path = Type.String({ minLength: 1, maxLength: 4096 });
 const attempts = Type.Integer({ minimum: 1, maximum: attemptsPerTaskMax });
 const resourceRetries = Type.Integer({ minimum: 0, maximum: resourceRetriesMax });
 
-const amount = Type.Number({ minimum: 0 });
-const count = Type.Integer({ minimum: 0 });
 const label = Type.String({ minLength: 1, maxLength: tagNameBytesMax });
 export const Amounts = Type.Record(label, amount, { maxProperties: customResourcesMax });
 

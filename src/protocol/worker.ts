@@ -13,7 +13,7 @@ import { neverStartedWhys, type Outcome } from '../model/outcome.ts';
 import { outputStreams, usageMetrics } from '../model/states.ts';
 import type { Timeouts } from '../model/timeouts.ts';
 import { Repeats } from './repeats.ts';
-import { oneOf } from './schema.ts';
+import { count, oneOf } from './schema.ts';
 import { Amounts, WorkflowSpec } from './spec.ts';
 
 /** Rises with any change that an older peer would misread. */
@@ -23,7 +23,6 @@ export const controlPath = '/worker/v1/control';
 export const outputPath = '/worker/v1/output';
 
 const id = Type.Integer({ minimum: 1 });
-const count = Type.Integer({ minimum: 0 });
 const time = Type.Number({ minimum: 0 });
 const token = Type.String({ minLength: 1, maxLength: 200 });
 const stream = oneOf(outputStreams);

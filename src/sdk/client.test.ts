@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DroverError } from '../model/errors.ts';
-import { outputHeaders } from '../protocol/views.ts';
+import { outputHeaders } from '../protocol/views/output.ts';
 import { Client } from './client.ts';
 import type { Access } from './transport.ts';
 

@@ -1,102 +1,40 @@
-/** The API of a controller, typed. Owns no state: any number of clients may talk to one controller. */
-import type { Surroundings } from '../definition/compile.ts';
+/**
+ * The API of a controller, typed. Owns no state: any number of clients may talk to one controller.
+ * A method is a request; what takes several, or a stream, has a file of its own. They stand by what they are about: the
+ * controller itself, workers, tokens, submitting, workflows, tasks, attempts, resources, limits, what explains, events, output.
+ */
 import type { EdgeKind, HaltMode } from '../model/states.ts';
 import type { TokenRole } from '../model/tokens.ts';
 import type { AvailableField, AvailableList, ExecutionHistory, ExecutionInfo } from '../protocol/http-worker.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
-import type { FailureList, StatisticsView } from '../protocol/statistics.ts';
+import type { AttemptList, AttemptView } from '../protocol/views/attempts.ts';
+import type { EventList, EventView } from '../protocol/views/events.ts';
+import type { ConcurrencyView, LimitList, LimitView } from '../protocol/views/limits.ts';
+import type { NotificationList } from '../protocol/views/notifications.ts';
+import type { SearchEnd, SearchLine } from '../protocol/views/output.ts';
+import type { ResourceList, TaskResources } from '../protocol/views/resources.ts';
+import type { ServerView } from '../protocol/views/server.ts';
+import type { FailureList, StatisticsView } from '../protocol/views/statistics.ts';
+import type { Difference, Submitted } from '../protocol/views/submissions.ts';
+import type { BulkResult, EdgeList, TaskDetail, TaskList, TaskView } from '../protocol/views/tasks.ts';
+import type { NewTokenView, TokenList } from '../protocol/views/tokens.ts';
+import type { TaskWhyView, WorkflowWhyView } from '../protocol/views/why.ts';
+import type { WorkerList, WorkerView } from '../protocol/views/workers.ts';
 import type {
-  AttemptList,
-  AttemptView,
-  BulkResult,
-  Comparison,
-  ConcurrencyView,
-  Difference,
-  EdgeList,
-  EventList,
-  EventView,
-  LimitList,
-  LimitView,
-  NewTokenView,
-  NotificationList,
   ResetResult,
-  ResourceList,
   RetryResult,
-  SearchEnd,
-  SearchLine,
-  ServerView,
-  Submitted,
-  TaskDetail,
-  TaskList,
-  TaskResources,
-  TaskView,
-  TokenList,
-  WorkerList,
-  WorkerView,
   WorkflowList,
   WorkflowSurroundings,
   WorkflowView,
-} from '../protocol/views.ts';
-import type { TaskWhyView, WorkflowWhyView } from '../protocol/why.ts';
+} from '../protocol/views/workflows.ts';
+import { type BulkOptions, type BulkVerb, type ConcurrencyPatch, setConcurrency, steerTasks } from './bulk.ts';
 import { type EventStreamOptions, eventStream } from './event-stream.ts';
 import { type OutputQuery, outputOf, type SearchOptions, searchLines, searchPieces } from './output.ts';
 import { type EventOptions, type PageOptions, pageQuery, rowsOf, withCursor } from './pages.ts';
 import { apiPath, type Query } from './paths.ts';
+import type { DefinitionRequest, Extended, StatisticsOptions, WorkflowWait } from './requests.ts';
 import { type Access, type Patience, parseJson, Transport } from './transport.ts';
 import { type UsageOverTime, usageIn } from './usage-series.ts';
-
-export interface Extended {
-  readonly firstIndex: number;
-  readonly count: number;
-  /** Where the workflow is like an earlier one. */
-  readonly comparison?: Comparison;
-  readonly warnings?: readonly string[];
-}
-
-/** What is not named stays; null lifts a limit, 0 pauses. Tags are `name=value`. */
-export interface ConcurrencyPatch {
-  readonly workflow?: number | null;
-  readonly templates?: Readonly<Record<string, number | null>>;
-  readonly tags?: Readonly<Record<string, number | null>>;
-}
-
-export interface WorkflowWait {
-  readonly after?: number;
-  readonly waitMs?: number;
-  /** News that is not the end may come so much later: together with what happens until then. */
-  readonly paceMs?: number;
-}
-
-export interface DefinitionRequest {
-  readonly definition: unknown;
-  /** Arguments of the workflow, before those of the definition. */
-  readonly args?: Readonly<Record<string, string>>;
-  /** What the definition does not say of where and how tasks run. */
-  readonly surroundings?: Partial<Surroundings>;
-  /** It is a new one, whatever there is. */
-  readonly replaces?: boolean;
-}
-
-export type BulkVerb = 'cancel' | 'retry' | 'hold' | 'release' | 'priority';
-
-export interface BulkOptions {
-  /** Which tasks; without it `all` has to be said. */
-  readonly where?: string;
-  readonly all?: true;
-  readonly dryRun?: boolean;
-  /** For `priority`. */
-  readonly priority?: number;
-}
-
-export interface StatisticsOptions {
-  /** A filter on tasks. */
-  readonly where?: string;
-  /** `template`, `worker`, `host`, `tag:NAME`, or `tag` for all tags. */
-  readonly by?: string;
-  readonly interval?: 'second' | 'minute' | 'hour';
-  /** How long to wait while what ended before a restart is being read; without it the answer may be partial. */
-  readonly waitMs?: number;
-}
 
 export class Client {
   private readonly transport: Transport;
@@ -137,6 +75,13 @@ export class Client {
     return this.read('workers', { ...pageQuery(page), all: all ? 'true' : undefined });
   }
 
+  eachWorker(options: PageOptions & { readonly all?: boolean } = {}): AsyncGenerator<WorkerView, void> {
+    return rowsOf(
+      (cursor) => this.workers(withCursor(options, cursor)),
+      ({ workers }) => workers,
+    );
+  }
+
   worker(worker: string): Promise<WorkerView> {
     return this.read(`workers/${worker}`, {});
   }
@@ -174,15 +119,6 @@ export class Client {
   /** From now on it opens nothing; what was opened with it is closed. */
   async revokeToken(token: string): Promise<void> {
     await this.transport.delete(apiPath(`tokens/${token}`));
-  }
-
-  /** Tries all failed tasks of a workflow again. */
-  retryFailed(workflow: string): Promise<RetryResult> {
-    return this.change(`workflows/${workflow}/retry`);
-  }
-
-  retryTask(task: string): Promise<TaskDetail> {
-    return this.change(`tasks/${task}/retry`);
   }
 
   /**
@@ -252,6 +188,34 @@ export class Client {
     return this.change(`workflows/${workflow}/abort`);
   }
 
+  /** Newest first. */
+  workflows(page: PageOptions = {}): Promise<WorkflowList> {
+    return this.read('workflows', pageQuery(page));
+  }
+
+  /** All of them, read page by page. Of a page `limit` is the size; the other lists have the same. */
+  eachWorkflow(options: PageOptions = {}): AsyncGenerator<WorkflowView, void> {
+    return rowsOf(
+      (cursor) => this.workflows(withCursor(options, cursor)),
+      ({ workflows }) => workflows,
+    );
+  }
+
+  /** With `after`, waits up to `waitMs` for a version beyond it, or for the end. */
+  workflow(workflow: string, wait: WorkflowWait = {}): Promise<WorkflowView> {
+    return this.read(`workflows/${workflow}`, { ...wait }, wait.waitMs);
+  }
+
+  /** Where and how its tasks run. */
+  surroundings(workflow: string): Promise<WorkflowSurroundings> {
+    return this.read(`workflows/${workflow}/surroundings`, {});
+  }
+
+  /** Whom it tells what, and how far that has come. */
+  notifications(workflow: string): Promise<NotificationList> {
+    return this.read(`workflows/${workflow}/notifications`, {});
+  }
+
   cancel(workflow: string): Promise<WorkflowView> {
     return this.change(`workflows/${workflow}/cancel`);
   }
@@ -269,53 +233,9 @@ export class Client {
     return this.change(`workflows/${workflow}/reset`, { all });
   }
 
-  /** Newest first. */
-  workflows(page: PageOptions = {}): Promise<WorkflowList> {
-    return this.read('workflows', pageQuery(page));
-  }
-
-  /** With `after`, waits up to `waitMs` for a version beyond it, or for the end. */
-  workflow(workflow: string, wait: WorkflowWait = {}): Promise<WorkflowView> {
-    return this.read(`workflows/${workflow}`, { ...wait }, wait.waitMs);
-  }
-
-  /** Where and how its tasks run. */
-  surroundings(workflow: string): Promise<WorkflowSurroundings> {
-    return this.read(`workflows/${workflow}/surroundings`, {});
-  }
-
-  /** All of them, read page by page. Of a page `limit` is the size; the other lists have the same. */
-  eachWorkflow(options: PageOptions = {}): AsyncGenerator<WorkflowView, void> {
-    return rowsOf(
-      (cursor) => this.workflows(withCursor(options, cursor)),
-      ({ workflows }) => workflows,
-    );
-  }
-
-  eachTask(options: PageOptions = {}): AsyncGenerator<TaskView, void> {
-    return rowsOf(
-      (cursor) => this.tasks(withCursor(options, cursor)),
-      ({ tasks }) => tasks,
-    );
-  }
-
-  eachAttempt(options: PageOptions = {}): AsyncGenerator<AttemptView, void> {
-    return rowsOf(
-      (cursor) => this.attempts(withCursor(options, cursor)),
-      ({ attempts }) => attempts,
-    );
-  }
-
-  eachWorker(options: PageOptions & { readonly all?: boolean } = {}): AsyncGenerator<WorkerView, void> {
-    return rowsOf(
-      (cursor) => this.workers(withCursor(options, cursor)),
-      ({ workers }) => workers,
-    );
-  }
-
-  /** What happens, and with `after` what has happened before: without an end, over connections that come and go. */
-  events(options: EventStreamOptions = {}): AsyncGenerator<EventView, void> {
-    return eventStream(this.transport, options);
+  /** Tries all failed tasks of a workflow again. */
+  retryFailed(workflow: string): Promise<RetryResult> {
+    return this.change(`workflows/${workflow}/retry`);
   }
 
   /** Of all workflows. */
@@ -325,6 +245,17 @@ export class Client {
 
   tasksOf(workflow: string, page: PageOptions = {}): Promise<TaskList> {
     return this.read(`workflows/${workflow}/tasks`, pageQuery(page));
+  }
+
+  eachTask(options: PageOptions = {}): AsyncGenerator<TaskView, void> {
+    return rowsOf(
+      (cursor) => this.tasks(withCursor(options, cursor)),
+      ({ tasks }) => tasks,
+    );
+  }
+
+  task(task: string): Promise<TaskDetail> {
+    return this.read(`tasks/${task}`, {});
   }
 
   /** What waits for what, by the indices of tasks: a row is a single task and a range of others. */
@@ -339,46 +270,75 @@ export class Client {
     );
   }
 
+  /** Tasks that could be claimed now, with what is asked for; by default what a worker needs to choose. */
+  availableTasks(
+    page: { readonly limit?: number; readonly fields?: readonly AvailableField[] } = {},
+  ): Promise<AvailableList> {
+    return this.read('tasks/available', { limit: page.limit, fields: page.fields?.join(',') });
+  }
+
+  cancelTask(task: string): Promise<TaskDetail> {
+    return this.change(`tasks/${task}/cancel`);
+  }
+
+  retryTask(task: string): Promise<TaskDetail> {
+    return this.change(`tasks/${task}/retry`);
+  }
+
+  /** Keeps a task from being started until it is released. */
+  holdTask(task: string): Promise<TaskDetail> {
+    return this.change(`tasks/${task}/hold`);
+  }
+
+  releaseTask(task: string): Promise<TaskDetail> {
+    return this.change(`tasks/${task}/release`);
+  }
+
+  setPriority(task: string, priority: number): Promise<TaskDetail> {
+    return this.change(`tasks/${task}/priority`, { priority });
+  }
+
+  /**
+   * The same to all tasks that match, or with `dryRun` how many that would be. However many there are: the controller
+   * does some with each answer, and what was done stays done if one of them does not come.
+   */
+  steerTasks(verb: BulkVerb, options: BulkOptions): Promise<BulkResult> {
+    return steerTasks(this.transport, verb, options);
+  }
+
+  /** From now on these wait for the task, unless one of them no longer waits at all: then nothing is changed. */
+  addContinuations(task: string, continuations: readonly string[], after: EdgeKind = 'success'): Promise<TaskDetail> {
+    return this.change(`tasks/${task}/add_continuations`, { continuations, after });
+  }
+
+  removeContinuations(task: string, continuations: readonly string[]): Promise<TaskDetail> {
+    return this.change(`tasks/${task}/remove_continuations`, { continuations });
+  }
+
   attempts(page: PageOptions = {}): Promise<AttemptList> {
     return this.read('attempts', pageQuery(page));
   }
 
-  /** The history beyond the cursor; with `waitMs`, waits as long for something to happen. */
-  eventPage(options: EventOptions = {}): Promise<EventList> {
-    return this.read('events', { ...options }, options.waitMs);
+  eachAttempt(options: PageOptions = {}): AsyncGenerator<AttemptView, void> {
+    return rowsOf(
+      (cursor) => this.attempts(withCursor(options, cursor)),
+      ({ attempts }) => attempts,
+    );
   }
 
-  /** Whom it tells what, and how far that has come. */
-  notifications(workflow: string): Promise<NotificationList> {
-    return this.read(`workflows/${workflow}/notifications`, {});
+  /** How the last attempt goes, or another one. */
+  executionInfo(task: string, attempt?: number): Promise<ExecutionInfo> {
+    return this.read(`tasks/${task}/execution_info`, { attempt });
   }
 
-  /** Failed tasks in groups, the largest first; with `by: 'host'`, told apart by where they ran, too. */
-  failures(workflow: string, options: { readonly by?: 'host' } = {}): Promise<FailureList> {
-    return this.read(`workflows/${workflow}/failures`, options);
+  /** How all attempts go. */
+  currentHistory(task: string): Promise<ExecutionHistory> {
+    return this.read(`tasks/${task}/current_history`, {});
   }
 
-  /** What a task waits for, or how it ended; with `root`, what is behind that. */
-  why(task: string): Promise<TaskWhyView> {
-    return this.read(`tasks/${task}/why`, {});
-  }
-
-  /** The tasks of a workflow that have not ended, by what they wait for. */
-  whyOf(workflow: string): Promise<WorkflowWhyView> {
-    return this.read(`workflows/${workflow}/why`, {});
-  }
-
-  /** Of all workflows, or of the tasks that `where` lets through. */
-  statistics(options: StatisticsOptions = {}): Promise<StatisticsView> {
-    return this.read('statistics', { ...options }, options.waitMs);
-  }
-
-  statisticsOf(workflow: string, options: StatisticsOptions = {}): Promise<StatisticsView> {
-    return this.read(`workflows/${workflow}/statistics`, { ...options }, options.waitMs);
-  }
-
-  task(task: string): Promise<TaskDetail> {
-    return this.read(`tasks/${task}`, {});
+  /** What the last attempt used over time, or another one. */
+  async usage(task: string, attempt?: number): Promise<UsageOverTime> {
+    return usageIn(await this.executionInfo(task, attempt));
   }
 
   /** What it asked for, what that came to, how it was raised, and what its attempts used. */
@@ -418,83 +378,42 @@ export class Client {
   }
 
   /** How many tasks run at a time. However many tasks a limit on a tag concerns: the controller does some with each answer. */
-  async setConcurrency(workflow: string, patch: ConcurrencyPatch): Promise<ConcurrencyView> {
-    let grouped = 0;
-    for (let cursor: string | undefined; ; ) {
-      const path = apiPath(`workflows/${workflow}/concurrency`);
-      const { body } = await this.transport.repeat('PATCH', path, { ...patch, cursor });
-      const { next, ...view } = parseJson(body) as ConcurrencyView;
-      grouped += view.grouped;
-      cursor = next;
-      if (cursor === undefined) return { ...view, grouped };
-    }
+  setConcurrency(workflow: string, patch: ConcurrencyPatch): Promise<ConcurrencyView> {
+    return setConcurrency(this.transport, workflow, patch);
   }
 
-  cancelTask(task: string): Promise<TaskDetail> {
-    return this.change(`tasks/${task}/cancel`);
+  /** What a task waits for, or how it ended; with `root`, what is behind that. */
+  why(task: string): Promise<TaskWhyView> {
+    return this.read(`tasks/${task}/why`, {});
   }
 
-  /** Keeps a task from being started until it is released. */
-  holdTask(task: string): Promise<TaskDetail> {
-    return this.change(`tasks/${task}/hold`);
+  /** The tasks of a workflow that have not ended, by what they wait for. */
+  whyOf(workflow: string): Promise<WorkflowWhyView> {
+    return this.read(`workflows/${workflow}/why`, {});
   }
 
-  releaseTask(task: string): Promise<TaskDetail> {
-    return this.change(`tasks/${task}/release`);
+  /** Failed tasks in groups, the largest first; with `by: 'host'`, told apart by where they ran, too. */
+  failures(workflow: string, options: { readonly by?: 'host' } = {}): Promise<FailureList> {
+    return this.read(`workflows/${workflow}/failures`, options);
   }
 
-  setPriority(task: string, priority: number): Promise<TaskDetail> {
-    return this.change(`tasks/${task}/priority`, { priority });
+  /** Of all workflows, or of the tasks that `where` lets through. */
+  statistics(options: StatisticsOptions = {}): Promise<StatisticsView> {
+    return this.read('statistics', { ...options }, options.waitMs);
   }
 
-  /** Tasks that could be claimed now, with what is asked for; by default what a worker needs to choose. */
-  availableTasks(
-    page: { readonly limit?: number; readonly fields?: readonly AvailableField[] } = {},
-  ): Promise<AvailableList> {
-    return this.read('tasks/available', { limit: page.limit, fields: page.fields?.join(',') });
+  statisticsOf(workflow: string, options: StatisticsOptions = {}): Promise<StatisticsView> {
+    return this.read(`workflows/${workflow}/statistics`, { ...options }, options.waitMs);
   }
 
-  /** From now on these wait for the task, unless one of them no longer waits at all: then nothing is changed. */
-  addContinuations(task: string, continuations: readonly string[], after: EdgeKind = 'success'): Promise<TaskDetail> {
-    return this.change(`tasks/${task}/add_continuations`, { continuations, after });
+  /** What happens, and with `after` what has happened before: without an end, over connections that come and go. */
+  events(options: EventStreamOptions = {}): AsyncGenerator<EventView, void> {
+    return eventStream(this.transport, options);
   }
 
-  removeContinuations(task: string, continuations: readonly string[]): Promise<TaskDetail> {
-    return this.change(`tasks/${task}/remove_continuations`, { continuations });
-  }
-
-  /** How the last attempt goes, or another one. */
-  executionInfo(task: string, attempt?: number): Promise<ExecutionInfo> {
-    return this.read(`tasks/${task}/execution_info`, { attempt });
-  }
-
-  /** What the last attempt used over time, or another one. */
-  async usage(task: string, attempt?: number): Promise<UsageOverTime> {
-    return usageIn(await this.executionInfo(task, attempt));
-  }
-
-  /** How all attempts go. */
-  currentHistory(task: string): Promise<ExecutionHistory> {
-    return this.read(`tasks/${task}/current_history`, {});
-  }
-
-  /**
-   * The same to all tasks that match, or with `dryRun` how many that would be. However many there are: the controller
-   * does some with each answer, and what was done stays done if one of them does not come.
-   */
-  async steerTasks(verb: BulkVerb, options: BulkOptions): Promise<BulkResult> {
-    const total: BulkResult = { matched: 0, changed: 0, unchanged: 0, refused: {} };
-    for (let cursor: string | undefined; ; ) {
-      const part = await this.change<BulkResult>(`tasks/bulk/${verb}`, { ...options, cursor });
-      total.matched += part.matched;
-      total.changed += part.changed;
-      total.unchanged += part.unchanged;
-      for (const [state, count] of Object.entries(part.refused)) {
-        total.refused[state] = (total.refused[state] ?? 0) + count;
-      }
-      cursor = part.next;
-      if (cursor === undefined) return total;
-    }
+  /** The history beyond the cursor; with `waitMs`, waits as long for something to happen. */
+  eventPage(options: EventOptions = {}): Promise<EventList> {
+    return this.read('events', { ...options }, options.waitMs);
   }
 
   /** The bytes as the task wrote them, piece by piece: what is there now or, with `follow`, all until its end. */

@@ -1,6 +1,6 @@
 /** Events as they happen, over connections that come and go. */
 import { DroverError, type ErrorCode } from '../model/errors.ts';
-import type { EventView } from '../protocol/views.ts';
+import type { EventView } from '../protocol/views/events.ts';
 import { apiPath } from './paths.ts';
 import { pause } from './pause.ts';
 import type { Transport } from './transport.ts';

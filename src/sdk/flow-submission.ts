@@ -6,9 +6,11 @@ import { type Flow, identified } from '../definition/compile.ts';
 import { DroverError } from '../model/errors.ts';
 import { differenceTasksMax } from '../model/limits.ts';
 import type { WorkflowState } from '../model/states.ts';
-import type { Comparison, Submitted, WorkflowView } from '../protocol/views.ts';
-import type { Client, DefinitionRequest } from './client.ts';
+import type { Comparison, Submitted } from '../protocol/views/submissions.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
+import type { Client } from './client.ts';
 import { IntakeNotes } from './intake-notes.ts';
+import type { DefinitionRequest } from './requests.ts';
 
 export interface FlowOptions {
   /** A new one is made, whatever there is. */

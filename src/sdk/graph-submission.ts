@@ -5,7 +5,7 @@
 import { DroverError } from '../model/errors.ts';
 import { submitEdgesMax, submitTasksMax } from '../model/limits.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
-import type { WorkflowView } from '../protocol/views.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import type { Client } from './client.ts';
 
 export interface GraphSubmission {

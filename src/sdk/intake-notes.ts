@@ -1,6 +1,6 @@
 /** What the controller says of tasks when it takes them, summed up over the batches of a submission. */
-import type { Comparison } from '../protocol/views.ts';
-import type { Extended } from './client.ts';
+import type { Comparison } from '../protocol/views/submissions.ts';
+import type { Extended } from './requests.ts';
 
 export class IntakeNotes {
   #comparison: Comparison | undefined;

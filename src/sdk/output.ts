@@ -1,6 +1,7 @@
 /** What tasks wrote: read, followed and searched. */
 import { DroverError, isErrorCode } from '../model/errors.ts';
-import { type ErrorBody, outputHeaders, type SearchEnd, type SearchLine } from '../protocol/views.ts';
+import { outputHeaders, type SearchEnd, type SearchLine } from '../protocol/views/output.ts';
+import type { ErrorBody } from '../protocol/views/requests.ts';
 import { apiPath } from './paths.ts';
 import type { Transport } from './transport.ts';
 

@@ -10,7 +10,8 @@
  */
 import { registrationIdleMs, submitTasksMax } from '../model/limits.ts';
 import type { EdgeSpec, TaskBatch, TaskSpec, WorkflowSpec } from '../protocol/spec.ts';
-import type { Comparison, WorkflowView } from '../protocol/views.ts';
+import type { Comparison } from '../protocol/views/submissions.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import type { Client } from './client.ts';
 import { IntakeNotes } from './intake-notes.ts';
 

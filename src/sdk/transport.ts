@@ -5,7 +5,7 @@
  * that is. So are changes that have an idempotency key. Another one is not, since it may have been made.
  */
 import { DroverError, type ErrorCode, type ErrorDetails, isErrorCode } from '../model/errors.ts';
-import { idempotencyHeader } from '../protocol/views.ts';
+import { idempotencyHeader } from '../protocol/views/requests.ts';
 import { pause } from './pause.ts';
 
 export interface Access {

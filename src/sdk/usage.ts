@@ -5,7 +5,7 @@ import type { NeedWords } from '../definition/schema.ts';
 import { requestsMax } from '../model/limits.ts';
 import { Recommendation, type Recommended } from '../model/recommendation.ts';
 import { printBytes, printDurationMs } from '../model/units.ts';
-import type { TaskResources } from '../protocol/views.ts';
+import type { TaskResources } from '../protocol/views/resources.ts';
 import type { Client } from './client.ts';
 
 /** The most that one of several tasks has of each. */

@@ -15,7 +15,7 @@ import type {
   UsageReport,
   WorkerRegistration,
 } from '../protocol/http-worker.ts';
-import type { TaskView } from '../protocol/views.ts';
+import type { TaskView } from '../protocol/views/tasks.ts';
 import { apiPath } from './paths.ts';
 import { type Access, type Patience, parseJson, type Reply, Transport } from './transport.ts';
 

@@ -6,7 +6,7 @@ import { type CompileOptions, compile, type Flow, type Surroundings } from '../d
 import type { Digest } from '../definition/identity.ts';
 import type { Definition, Scalar } from '../definition/schema.ts';
 import { DroverError } from '../model/errors.ts';
-import type { WorkflowView } from '../protocol/views.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import type { Client } from './client.ts';
 import { addFlow, type FlowSubmission, submitFlow } from './flow-submission.ts';
 import { type Settings, settingsOf, type TaskNode } from './task-nodes.ts';

@@ -27,7 +27,7 @@ export async function loadCluster(reader: Reader, now: number): Promise<Cluster>
   await each(reader.groupingRows(), (row) => loading.grouping(row));
   await each(reader.workerRows(), (row) => loading.worker(row, now));
   await each(reader.openAttempts(), (row) => loading.attempt(row));
-  cluster.lastAttempt = await reader.lastAttempt();
+  cluster.skipAttempts(await reader.lastAttempt());
   loading.finish();
   return cluster;
 }

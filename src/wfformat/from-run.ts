@@ -2,7 +2,10 @@
 import { DroverError } from '../model/errors.ts';
 import { wfformatEdgesMax } from '../model/limits.ts';
 import type { EdgeSpec } from '../protocol/spec.ts';
-import type { AttemptView, TaskView, WorkerView, WorkflowView } from '../protocol/views.ts';
+import type { AttemptView } from '../protocol/views/attempts.ts';
+import type { TaskView } from '../protocol/views/tasks.ts';
+import type { WorkerView } from '../protocol/views/workers.ts';
+import type { WorkflowView } from '../protocol/views/workflows.ts';
 import { type ExecutedTask, type Instance, idPattern, type SpecifiedTask, schemaVersion } from './schema.ts';
 
 export interface RecordedRun {

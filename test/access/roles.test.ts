@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessTo } from '../../src/api/access.ts';
 import { mustBeOwn } from '../../src/api/gate.ts';
 import { type TokenRole, tokenRoles } from '../../src/model/tokens.ts';
-import type { NewTokenView } from '../../src/protocol/views.ts';
+import type { NewTokenView } from '../../src/protocol/views/tokens.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { type InProcessController, startController } from '../controller/in-process.ts';
 import { plainSpec as spec } from '../controller/spec.ts';

@@ -4,38 +4,26 @@ import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { AvailableList, ExecutionHistory, ExecutionInfo } from '../../src/protocol/http-worker.ts';
 import { EdgeSpec } from '../../src/protocol/spec.ts';
-import { FailureList, StatisticsView } from '../../src/protocol/statistics.ts';
+import { AttemptList, AttemptView } from '../../src/protocol/views/attempts.ts';
+import { EventList, EventView } from '../../src/protocol/views/events.ts';
+import { ConcurrencyView, LimitList, LimitView } from '../../src/protocol/views/limits.ts';
+import { NotificationList } from '../../src/protocol/views/notifications.ts';
+import { SearchLine } from '../../src/protocol/views/output.ts';
+import { ResourceList, TaskResources } from '../../src/protocol/views/resources.ts';
+import { ServerView } from '../../src/protocol/views/server.ts';
+import { FailureList, StatisticsView } from '../../src/protocol/views/statistics.ts';
+import { Difference, Submitted } from '../../src/protocol/views/submissions.ts';
+import { BulkResult, EdgeList, TaskDetail, TaskList, TaskView } from '../../src/protocol/views/tasks.ts';
+import { NewTokenView, TokenList } from '../../src/protocol/views/tokens.ts';
+import { TaskWhyView, WorkflowWhyView } from '../../src/protocol/views/why.ts';
+import { WorkerList, WorkerView } from '../../src/protocol/views/workers.ts';
 import {
-  AttemptList,
-  AttemptView,
-  BulkResult,
-  ConcurrencyView,
-  Difference,
-  EdgeList,
-  EventList,
-  EventView,
-  LimitList,
-  LimitView,
-  NewTokenView,
-  NotificationList,
   ResetResult,
-  ResourceList,
   RetryResult,
-  SearchLine,
-  ServerView,
-  Submitted,
-  TaskDetail,
-  TaskList,
-  TaskResources,
-  TaskView,
-  TokenList,
-  WorkerList,
-  WorkerView,
   WorkflowList,
   WorkflowSurroundings,
   WorkflowView,
-} from '../../src/protocol/views.ts';
-import { TaskWhyView, WorkflowWhyView } from '../../src/protocol/why.ts';
+} from '../../src/protocol/views/workflows.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { eventually } from '../controller/eventually.ts';
 import { type InProcessController, startController } from '../controller/in-process.ts';

@@ -6,7 +6,7 @@ import { createServer, type Socket, connect as tcp } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { eventStreamLimits } from '../../src/model/limits.ts';
-import type { EventView } from '../../src/protocol/views.ts';
+import type { EventView } from '../../src/protocol/views/events.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { eventually } from '../controller/eventually.ts';
 import { callsTo } from '../controller/http.ts';

@@ -2,7 +2,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TaskSpec } from '../../src/protocol/spec.ts';
-import type { AttemptView, EventView, TaskView, WorkflowView } from '../../src/protocol/views.ts';
+import type { AttemptView } from '../../src/protocol/views/attempts.ts';
+import type { EventView } from '../../src/protocol/views/events.ts';
+import type { TaskView } from '../../src/protocol/views/tasks.ts';
+import type { WorkflowView } from '../../src/protocol/views/workflows.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { eventually } from '../controller/eventually.ts';
 import { type Call, callsTo } from '../controller/http.ts';

@@ -1,6 +1,7 @@
 /** The document of the API against the API itself, at a real controller in this process. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { schemaComments } from '../../scripts/schema-comments.ts';
 import { filterTables } from '../../src/protocol/filter/fields.ts';
 import { type InProcessController, startController } from '../controller/in-process.ts';
 
@@ -46,6 +47,11 @@ describe('the document of the API', () => {
     expect(checked.errors ?? []).toEqual([]);
     expect(checked.valid).toBe(true);
     expect(document.openapi).toBe('3.1.0');
+  });
+
+  it('has every schema that the sources describe', () => {
+    const { schemas } = document.components;
+    expect(Object.keys(schemaComments()).filter((name) => schemas[name] === undefined)).toEqual([]);
   });
 
   it('has every route that is registered', () => {

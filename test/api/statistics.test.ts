@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failureOf, ways } from '../../bench/failing.ts';
 import type { TaskSpec } from '../../src/protocol/spec.ts';
-import type { StatisticsView } from '../../src/protocol/statistics.ts';
+import type { StatisticsView } from '../../src/protocol/views/statistics.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { eventually } from '../controller/eventually.ts';
 import { type InProcessController, newRemains, startController } from '../controller/in-process.ts';

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ClaimView, ExecutionInfo, HeartbeatAnswer, LeaseTerms, StopList } from '../../src/protocol/http-worker.ts';
-import { TaskView } from '../../src/protocol/views.ts';
+import { TaskView } from '../../src/protocol/views/tasks.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { WorkerClient } from '../../src/sdk/worker-client.ts';
 import { type InProcessController, startController } from '../controller/in-process.ts';

@@ -1,7 +1,8 @@
 /** What Drover itself says in the end: read through its API and its logs, to be held against what happened outside. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TaskDetail, WorkflowView } from '../../src/protocol/views.ts';
+import type { TaskDetail } from '../../src/protocol/views/tasks.ts';
+import type { WorkflowView } from '../../src/protocol/views/workflows.ts';
 import type { Client } from '../../src/sdk/client.ts';
 
 export interface Records {

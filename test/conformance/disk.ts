@@ -46,7 +46,7 @@ export class Disk {
     for (const row of structuredClone([...this.#workers.values()])) loading.worker(row, now);
     const attempts = structuredClone([...this.#attempts.values()]);
     for (const row of attempts) if (row.outcome === undefined || row.outcome.kind === 'lost') loading.attempt(row);
-    cluster.lastAttempt = Math.max(0, ...this.#attempts.keys());
+    cluster.skipAttempts(Math.max(0, ...this.#attempts.keys()));
     loading.finish();
     return cluster;
   }

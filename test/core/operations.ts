@@ -240,7 +240,7 @@ const operations = {
     if (turn.cluster.liveWorkers.size === 0) return;
     const worker = pick([...turn.cluster.liveWorkers.values()], a);
     worker.averageMs = 1 + (b % 200);
-    turn.cluster.noteRoom(worker);
+    turn.cluster.candidates.noteRoom(worker);
   },
   lose: (turn, { a }) => {
     if (turn.cluster.workers.size === 0) return;

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Resources, TaskSpec, WorkflowSpec } from '../../src/protocol/spec.ts';
-import type { TaskDetail } from '../../src/protocol/views.ts';
+import type { TaskDetail } from '../../src/protocol/views/tasks.ts';
 import { mark, sleepers } from './drover.ts';
 import { Herd } from './herd.ts';
 

@@ -1,6 +1,6 @@
 /** What failed, why, and how it is tried again: with real processes. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { FailureList, StatisticsView } from '../../src/protocol/statistics.ts';
+import type { FailureList, StatisticsView } from '../../src/protocol/views/statistics.ts';
 import { Herd } from './herd.ts';
 
 let herd: Herd;

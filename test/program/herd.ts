@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type AccessFile, accessPath } from '../../src/platform/node/access-file.ts';
-import type { TaskDetail, WorkerView } from '../../src/protocol/views.ts';
+import type { TaskDetail } from '../../src/protocol/views/tasks.ts';
+import type { WorkerView } from '../../src/protocol/views/workers.ts';
 import { Client } from '../../src/sdk/client.ts';
 import { childrenOf, type Ended, launcher, type Place, place, type Running, until } from './drover.ts';
 

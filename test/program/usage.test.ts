@@ -2,7 +2,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TaskDetail } from '../../src/protocol/views.ts';
+import type { TaskDetail } from '../../src/protocol/views/tasks.ts';
 import type { UsageOverTime } from '../../src/sdk/usage-series.ts';
 import { WorkerClient } from '../../src/sdk/worker-client.ts';
 import { Herd } from './herd.ts';

@@ -1,7 +1,7 @@
 /** Recorded workflows, run by the real program and written again. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventView } from '../../src/protocol/views.ts';
+import type { EventView } from '../../src/protocol/views/events.ts';
 import { parseInstance } from '../../src/wfformat/parse.ts';
 import { edgesOf, idsOf, instanceFiles, readInstance } from '../wfformat/instances.ts';
 import { lastJson } from './drover.ts';

@@ -2,7 +2,7 @@
 import { copyFileSync, rmSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { TaskSpec, WorkflowSpec } from '../../src/protocol/spec.ts';
-import type { TaskWhyView } from '../../src/protocol/why.ts';
+import type { TaskWhyView } from '../../src/protocol/views/why.ts';
 import { plainSpec } from '../controller/spec.ts';
 import { lastJson, until } from './drover.ts';
 import { Herd } from './herd.ts';

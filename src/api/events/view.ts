@@ -15,7 +15,7 @@ import {
   type TaskId,
   type WorkerId,
 } from '../../model/ids.ts';
-import type { EventView } from '../../protocol/views.ts';
+import type { EventView } from '../../protocol/views/events.ts';
 import type { HistoryEntry } from '../../store/store.ts';
 import { iso } from '../render.ts';
 

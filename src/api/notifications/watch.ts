@@ -13,7 +13,7 @@ import { queryLimits, webhookLimits } from '../../model/limits.ts';
 import { isEndedWorkflow, type WorkflowState } from '../../model/states.ts';
 import { shareOf } from '../../protocol/notification.ts';
 import type { Notification } from '../../protocol/spec.ts';
-import type { WorkflowView } from '../../protocol/views.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import { breath } from '../query/breath.ts';
 import { workflowView } from '../query/workflows.ts';
 

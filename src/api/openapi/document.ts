@@ -1,32 +1,17 @@
 /** The API as an OpenAPI 3.1 document, made of the routes as they are registered and of the schemas that they check with. */
 import type { RouteOptions } from 'fastify';
-import * as definition from '../../definition/schema.ts';
 import { type ErrorCode, errorKinds } from '../../model/errors.ts';
 import { filterTables } from '../../protocol/filter/fields.ts';
 import { fieldTypes } from '../../protocol/filter/types.ts';
-import * as spec from '../../protocol/spec.ts';
-import * as statistics from '../../protocol/statistics.ts';
-import * as views from '../../protocol/views.ts';
-import * as why from '../../protocol/why.ts';
 import { accessTo } from '../access.ts';
 import descriptions from './descriptions.json' with { type: 'json' };
-
-type Json = Readonly<Record<string, unknown>>;
+import { isSchema, type Json, namedSchemas } from './schemas.ts';
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, Json>>;
   readonly required?: readonly string[];
 }
 
-const isSchema = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && ('type' in value || 'anyOf' in value);
-
-/** Schemas that have a name of their own, by what they are: one that is used in several places is written once. */
-const namedSchemas = Object.fromEntries(
-  Object.entries({ ...definition, ...spec, ...views, ...statistics, ...why }).filter(
-    ([name, value]) => /^[A-Z]/.test(name) && isSchema(value),
-  ),
-) as Readonly<Record<string, Json>>;
 const nameByContent = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]));
 
 /** With references where a part has a name. `self` is not replaced by a reference to itself. */

@@ -9,7 +9,7 @@ import { foreseeTask, type Steering } from '../../core/task/steering.ts';
 import type { TaskId } from '../../model/ids.ts';
 import { bulkLimits } from '../../model/limits.ts';
 import type { Filter } from '../../protocol/filter/language.ts';
-import type { BulkResult } from '../../protocol/views.ts';
+import type { BulkResult } from '../../protocol/views/tasks.ts';
 import { breath } from './breath.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { planFor } from './planning.ts';

@@ -8,7 +8,7 @@ import type { Cluster } from '../../core/cluster.ts';
 import { printWorkflow, type TaskId, type WorkflowId } from '../../model/ids.ts';
 import { queryLimits } from '../../model/limits.ts';
 import type { EdgeSpec } from '../../protocol/spec.ts';
-import type { EdgeList } from '../../protocol/views.ts';
+import type { EdgeList } from '../../protocol/views/tasks.ts';
 import { breath } from './breath.ts';
 import { type ListQuery, pageOf } from './list-query.ts';
 

@@ -2,7 +2,7 @@
 import type { ControllerShell } from '../../controller/shell.ts';
 import { pageRowsDefault, queryLimits } from '../../model/limits.ts';
 import type { Filter } from '../../protocol/filter/language.ts';
-import type { EventList, EventView } from '../../protocol/views.ts';
+import type { EventList, EventView } from '../../protocol/views/events.ts';
 import { type EventCursor, eventCursor, lastChange, printCursor } from '../events/cursor.ts';
 import { eventTests, select } from '../events/selection.ts';
 import { renderEvent } from '../events/view.ts';

@@ -3,7 +3,7 @@ import type { ControllerShell } from '../../controller/shell.ts';
 import type { WorkerRecord } from '../../core/worker.ts';
 import type { Filter } from '../../protocol/filter/language.ts';
 import type { FilterValue } from '../../protocol/filter/types.ts';
-import { type WorkerList, WorkerView } from '../../protocol/views.ts';
+import { type WorkerList, WorkerView } from '../../protocol/views/workers.ts';
 import { renderWorker } from '../render.ts';
 import { type ListQuery, pageOf } from './list-query.ts';
 import { projectionOf } from './projection.ts';

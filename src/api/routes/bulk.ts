@@ -6,7 +6,7 @@ import { queryLimits } from '../../model/limits.ts';
 import { taskFields } from '../../protocol/filter/fields.ts';
 import { type Filter, parseFilter } from '../../protocol/filter/language.ts';
 import { Priority } from '../../protocol/spec.ts';
-import { BulkResult } from '../../protocol/views.ts';
+import { BulkResult } from '../../protocol/views/tasks.ts';
 import type { ApiOptions, App } from '../app.ts';
 import { steerMatching } from '../query/bulk.ts';
 

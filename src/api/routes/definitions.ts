@@ -3,7 +3,7 @@ import { Type } from '@fastify/type-provider-typebox';
 import { Compile } from 'typebox/compile';
 import { Definition } from '../../definition/schema.ts';
 import { Arguments, WorkflowSpec } from '../../protocol/spec.ts';
-import { Difference, Submitted } from '../../protocol/views.ts';
+import { Difference, Submitted } from '../../protocol/views/submissions.ts';
 import { type App, Reference } from '../app.ts';
 import type { DefinitionRequest, Definitions } from '../definitions.ts';
 import { workflowOf } from '../reference.ts';

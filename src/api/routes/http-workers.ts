@@ -134,7 +134,7 @@ async function untilClaimable(shell: ControllerShell, until: number, isVain: () 
   for (let now = shell.now(); now < until && !isVain(); now = shell.now()) {
     const { isThere, nextAt } = await shell.read((cluster) => ({
       isThere: hasClaimable(cluster),
-      nextAt: cluster.delayed.peekKey() ?? Number.POSITIVE_INFINITY,
+      nextAt: cluster.work.delayed.peekKey() ?? Number.POSITIVE_INFINITY,
     }));
     await shell.changed(Math.min(until, isThere ? now + refusedMs : Math.max(now + turnMs, nextAt)));
     if (await shell.read(hasClaimable)) return !isVain();

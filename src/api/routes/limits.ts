@@ -6,7 +6,7 @@ import { DroverError } from '../../model/errors.ts';
 import { bulkLimits, concurrencyLimitsMax, tagNameBytesMax, workflowTasksMax } from '../../model/limits.ts';
 import { taskFields } from '../../protocol/filter/fields.ts';
 import { type Filter, parseFilter } from '../../protocol/filter/language.ts';
-import { ConcurrencyView, LimitList, LimitView } from '../../protocol/views.ts';
+import { ConcurrencyView, LimitList, LimitView } from '../../protocol/views/limits.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { breath } from '../query/breath.ts';
 import { decodeCursor, encodeCursor } from '../query/cursor.ts';

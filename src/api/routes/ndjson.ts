@@ -6,7 +6,7 @@ import type { ControllerShell } from '../../controller/shell.ts';
 import { assert, DroverError } from '../../model/errors.ts';
 import { printWorkflow, type WorkflowId } from '../../model/ids.ts';
 import { type TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
-import { WorkflowView } from '../../protocol/views.ts';
+import { WorkflowView } from '../../protocol/views/workflows.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Comparer } from '../comparison.ts';
 import { ndjsonType } from '../media.ts';

@@ -1,6 +1,6 @@
 import type { ControllerShell } from '../../controller/shell.ts';
 import type { WorkflowId } from '../../model/ids.ts';
-import { NotificationList } from '../../protocol/views.ts';
+import { NotificationList } from '../../protocol/views/notifications.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { workflowOf } from '../reference.ts';
 

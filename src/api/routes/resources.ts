@@ -5,7 +5,7 @@ import { queryLimits } from '../../model/limits.ts';
 import { filterTables, taskFields } from '../../protocol/filter/fields.ts';
 import type { Filter } from '../../protocol/filter/language.ts';
 import { parseFilter } from '../../protocol/filter/language.ts';
-import { ResourceList, TaskResources } from '../../protocol/views.ts';
+import { ResourceList, TaskResources } from '../../protocol/views/resources.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { filterOf, ListQuery, pageOf } from '../query/list-query.ts';
 import { planFor } from '../query/planning.ts';

@@ -6,7 +6,7 @@ import { queryLimits, statisticsLimits } from '../../model/limits.ts';
 import { taskFields } from '../../protocol/filter/fields.ts';
 import { parseFilter } from '../../protocol/filter/language.ts';
 import { oneOf } from '../../protocol/schema.ts';
-import { FailureList, StatisticsView } from '../../protocol/statistics.ts';
+import { FailureList, StatisticsView } from '../../protocol/views/statistics.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { failuresOf } from '../failures.ts';
 import { workflowOf } from '../reference.ts';

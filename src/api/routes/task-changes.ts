@@ -8,7 +8,7 @@ import { DroverError } from '../../model/errors.ts';
 import { printTask, printWorker, type TaskId, type WorkerId } from '../../model/ids.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import { type AskedState, type ExecutionReport, TaskPatch } from '../../protocol/http-worker.ts';
-import type { TaskView } from '../../protocol/views.ts';
+import type { TaskView } from '../../protocol/views/tasks.ts';
 import { accessTo, mustBeAllowed } from '../access.ts';
 import { type App, Reference } from '../app.ts';
 import { renderClaims, type SpecCache } from '../claims.ts';

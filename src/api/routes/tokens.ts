@@ -3,7 +3,7 @@ import { DroverError } from '../../model/errors.ts';
 import { nameBytesMax, tokenMsMax } from '../../model/limits.ts';
 import { parseToken, printToken, tokenRoles } from '../../model/tokens.ts';
 import { oneOf } from '../../protocol/schema.ts';
-import { NewTokenView, TokenList, type TokenView } from '../../protocol/views.ts';
+import { NewTokenView, TokenList, type TokenView } from '../../protocol/views/tokens.ts';
 import type { TokenRow } from '../../store/token-row.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Gate } from '../gate.ts';

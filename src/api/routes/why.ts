@@ -1,5 +1,5 @@
 /** Why a task, or a workflow, waits. */
-import { TaskWhyView, WorkflowWhyView } from '../../protocol/why.ts';
+import { TaskWhyView, WorkflowWhyView } from '../../protocol/views/why.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import { taskOf, workflowOf } from '../reference.ts';
 import { taskWhy, workflowWhy } from '../why/why.ts';

@@ -8,15 +8,9 @@ import { longPollMsMax, pageRowsMax } from '../../model/limits.ts';
 import { haltModes, isEndedWorkflow } from '../../model/states.ts';
 import { oneOf } from '../../protocol/schema.ts';
 import { TaskBatch, WorkflowSpec } from '../../protocol/spec.ts';
-import {
-  Comparison,
-  EdgeList,
-  ResetResult,
-  RetryResult,
-  Warnings,
-  WorkflowSurroundings,
-  WorkflowView,
-} from '../../protocol/views.ts';
+import { Comparison, Warnings } from '../../protocol/views/submissions.ts';
+import { EdgeList } from '../../protocol/views/tasks.ts';
+import { ResetResult, RetryResult, WorkflowSurroundings, WorkflowView } from '../../protocol/views/workflows.ts';
 import { type ApiOptions, type App, Reference } from '../app.ts';
 import type { Comparer } from '../comparison.ts';
 import { keyOf } from '../idempotency.ts';

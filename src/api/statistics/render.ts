@@ -10,7 +10,7 @@ import type {
   RateSeries,
   RequestedAndUsed,
   StatisticsGroup,
-} from '../../protocol/statistics.ts';
+} from '../../protocol/views/statistics.ts';
 import { iso, optional } from '../render.ts';
 
 /** Counts by the code of a state. */

@@ -10,7 +10,7 @@ import { statisticsLimits } from '../../model/limits.ts';
 import { isEndedTask, isEndedWorkflow, taskStates } from '../../model/states.ts';
 import { taskFields } from '../../protocol/filter/fields.ts';
 import { type Filter, parseFilter } from '../../protocol/filter/language.ts';
-import type { EtaView, StatisticsGroup, StatisticsView } from '../../protocol/statistics.ts';
+import type { EtaView, StatisticsGroup, StatisticsView } from '../../protocol/views/statistics.ts';
 import { optional } from '../render.ts';
 import { type Grouping, groupingBy } from './grouping.ts';
 import { noStates, renderCell, renderEta, renderRates, renderStates, type StateCounts } from './render.ts';

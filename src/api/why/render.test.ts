@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { reasonCases } from '../../../test/core/reasons.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import { type ReasonKind, reasonKinds } from '../../model/reasons.ts';
-import { ReasonView } from '../../protocol/why.ts';
+import { ReasonView } from '../../protocol/views/why.ts';
 import { renderReason } from './render.ts';
 
 function viewOf(kind: ReasonKind): ReasonView {

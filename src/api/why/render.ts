@@ -3,7 +3,7 @@ import type { Cluster } from '../../core/cluster.ts';
 import type { Dependency, Reason, Some, TaskWhy } from '../../core/why/reason.ts';
 import { printWorker, type TaskId, type WorkerId } from '../../model/ids.ts';
 import { showBytes } from '../../model/units.ts';
-import type { Missing, NamedTask, NamedWorker, ReasonView, TaskWhyView } from '../../protocol/why.ts';
+import type { Missing, NamedTask, NamedWorker, ReasonView, TaskWhyView } from '../../protocol/views/why.ts';
 import { iso, optional, renderOutcome } from '../render.ts';
 import { adviceFor } from './advice.ts';
 import { attemptName, sentenceOf } from './sentences.ts';

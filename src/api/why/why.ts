@@ -5,7 +5,7 @@ import type { Reason, TaskWhy } from '../../core/why/reason.ts';
 import { whyWorkflow } from '../../core/why/workflow.ts';
 import { type AttemptId, printWorkflow, type TaskId, type WorkflowId } from '../../model/ids.ts';
 import { reasonTitles } from '../../model/reasons.ts';
-import type { ReasonGroupView, TaskWhyView, WorkflowWhyView } from '../../protocol/why.ts';
+import type { ReasonGroupView, TaskWhyView, WorkflowWhyView } from '../../protocol/views/why.ts';
 import { optional } from '../render.ts';
 import { shortfallsOf } from '../task-resources.ts';
 import { renderReason, renderTaskWhy, type Telling } from './render.ts';

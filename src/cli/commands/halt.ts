@@ -2,7 +2,7 @@
 import { exitCodes } from '../../model/errors.ts';
 import { isEndedWorkflow } from '../../model/states.ts';
 import { showCount } from '../../model/units.ts';
-import type { WorkflowView } from '../../protocol/views.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import { type CommonOptions, type Context, inFolder, printJson, withSession } from '../context.ts';
 import { amount } from '../display/text.ts';
 import { Interrupted } from '../interrupts.ts';

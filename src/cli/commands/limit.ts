@@ -1,7 +1,7 @@
 /** `drover limit` and `drover concurrency`: how much runs at a time. */
 import { DroverError, exitCodes } from '../../model/errors.ts';
-import type { ConcurrencyView, LimitView } from '../../protocol/views.ts';
-import type { ConcurrencyPatch } from '../../sdk/client.ts';
+import type { ConcurrencyView, LimitView } from '../../protocol/views/limits.ts';
+import type { ConcurrencyPatch } from '../../sdk/bulk.ts';
 import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
 import { renderTable } from '../display/table.ts';
 import { amount, printable } from '../display/text.ts';

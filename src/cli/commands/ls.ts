@@ -2,7 +2,7 @@
 import { exitCodes } from '../../model/errors.ts';
 import { pageRowsMax } from '../../model/limits.ts';
 import { showCount, showDuration } from '../../model/units.ts';
-import type { WorkflowView } from '../../protocol/views.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
 import { renderTable } from '../display/table.ts';

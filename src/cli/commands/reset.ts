@@ -1,6 +1,6 @@
 /** `drover reset`: lets the tasks of a workflow begin anew; a resume then runs them. */
 import { exitCodes } from '../../model/errors.ts';
-import type { ResetResult } from '../../protocol/views.ts';
+import type { ResetResult } from '../../protocol/views/workflows.ts';
 import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
 import { amount } from '../display/text.ts';
 import { workflowNamed } from '../reference.ts';

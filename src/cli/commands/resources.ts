@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { printRequests } from '../../definition/requests.ts';
 import { DroverError, exitCodes } from '../../model/errors.ts';
 import { showAtLeastBytes, showBytes, showDuration } from '../../model/units.ts';
-import type { TaskResources } from '../../protocol/views.ts';
+import type { TaskResources } from '../../protocol/views/resources.ts';
 import { type GroupUsage, type Most, requestsOf, usageOf } from '../../sdk/usage.ts';
 import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
 import { describeOutcome, describeResources } from '../display/details.ts';

@@ -1,6 +1,6 @@
 /** `drover resume`: goes on with what an interruption left, and repeats what failed. What is done stays done. */
 import { DroverError } from '../../model/errors.ts';
-import type { WorkflowView } from '../../protocol/views.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type Context, inFolder } from '../context.ts';
 import { amount } from '../display/text.ts';

@@ -4,7 +4,7 @@ import { DroverError, exitCodes } from '../../model/errors.ts';
 import type { LogLevel } from '../../model/limits.ts';
 import type { PresetName } from '../../model/timeouts.ts';
 import { showDuration } from '../../model/units.ts';
-import type { LoopDelayView } from '../../protocol/views.ts';
+import type { LoopDelayView } from '../../protocol/views/server.ts';
 import type { Client } from '../../sdk/client.ts';
 import { pause } from '../../sdk/pause.ts';
 import { type CommonOptions, type Context, inFolder, printJson, withLiveClient } from '../context.ts';

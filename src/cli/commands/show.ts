@@ -2,7 +2,7 @@
 import { DroverError, exitCodes } from '../../model/errors.ts';
 import { pageRowsMax } from '../../model/limits.ts';
 import { type TaskState, taskStates } from '../../model/states.ts';
-import type { TaskView } from '../../protocol/views.ts';
+import type { TaskView } from '../../protocol/views/tasks.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
 import { renderTask, renderTasks, renderWorkflow } from '../display/details.ts';

@@ -1,7 +1,7 @@
 /** `drover stats` */
 import { exitCodes } from '../../model/errors.ts';
 import { statisticsLimits } from '../../model/limits.ts';
-import type { StatisticsOptions } from '../../sdk/client.ts';
+import type { StatisticsOptions } from '../../sdk/requests.ts';
 import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
 import { renderStatistics } from '../display/statistics.ts';
 import { workflowNamed } from '../reference.ts';

@@ -1,6 +1,6 @@
 /** `drover hold`, `drover release` and `drover priority`: which tasks may start, and which of them first. */
 import { DroverError } from '../../model/errors.ts';
-import type { TaskView } from '../../protocol/views.ts';
+import type { TaskView } from '../../protocol/views/tasks.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type Answer, answerEach } from '../answers.ts';
 import { type Context, withClient } from '../context.ts';

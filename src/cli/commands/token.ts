@@ -1,7 +1,7 @@
 /** `drover token add|ls|revoke`: who may ask the controller for what. */
 import { DroverError, exitCodes } from '../../model/errors.ts';
 import type { TokenRole } from '../../model/tokens.ts';
-import type { TokenView } from '../../protocol/views.ts';
+import type { TokenView } from '../../protocol/views/tokens.ts';
 import { type CommonOptions, type Context, inFolder, printJson, withClient, withSession } from '../context.ts';
 import { renderTable } from '../display/table.ts';
 import { showTime } from '../display/time.ts';

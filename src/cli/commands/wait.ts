@@ -1,6 +1,6 @@
 /** `drover wait`: follows workflows to their ends. It only looks: whatever ends it, they go on. */
 import { DroverError, exitCodes } from '../../model/errors.ts';
-import type { WorkflowView } from '../../protocol/views.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import type { Client } from '../../sdk/client.ts';
 import { printConclusion, printSummary } from '../conclusion.ts';
 import { type Context, inFolder, withSession } from '../context.ts';

@@ -1,7 +1,8 @@
 /** `drover watch`: what happens at a controller, as it happens. It only looks: whatever ends it, all goes on. */
 import { exitCodes } from '../../model/errors.ts';
 import { isEndedWorkflow, type WorkflowState } from '../../model/states.ts';
-import type { EventView, WorkflowView } from '../../protocol/views.ts';
+import type { EventView } from '../../protocol/views/events.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import type { Client } from '../../sdk/client.ts';
 import { ringBell } from '../bell.ts';
 import { type CommonOptions, type Context, inFolder, withSession } from '../context.ts';

@@ -1,6 +1,6 @@
 /** `drover why` */
 import { DroverError, exitCodes } from '../../model/errors.ts';
-import type { ReasonView, TaskWhyView, WorkflowWhyView } from '../../protocol/why.ts';
+import type { ReasonView, TaskWhyView, WorkflowWhyView } from '../../protocol/views/why.ts';
 import { type CommonOptions, type Context, printJson, withClient } from '../context.ts';
 import { renderTaskWhy, renderWorkflowWhy } from '../display/why.ts';
 import { pastingInto } from '../pasting.ts';

@@ -1,7 +1,7 @@
 /** `drover worker drain|stop|release|slots`: what an operator does with workers that run. */
 import { DroverError, exitCodes } from '../../model/errors.ts';
 import { slotsMax } from '../../model/limits.ts';
-import type { WorkerView } from '../../protocol/views.ts';
+import type { WorkerView } from '../../protocol/views/workers.ts';
 import type { Client } from '../../sdk/client.ts';
 import { type CommonOptions, type Context, printJson, withLiveClient } from '../context.ts';
 import type { WorkerAction } from '../options.ts';

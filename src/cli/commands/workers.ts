@@ -2,7 +2,7 @@
 import { exitCodes } from '../../model/errors.ts';
 import { pageRowsMax } from '../../model/limits.ts';
 import { showBytes, showCount, showDuration } from '../../model/units.ts';
-import type { WorkerView } from '../../protocol/views.ts';
+import type { WorkerView } from '../../protocol/views/workers.ts';
 import { type CommonOptions, type Context, printJson, withLiveClient } from '../context.ts';
 import { renderTable } from '../display/table.ts';
 

@@ -3,14 +3,10 @@ import { defaultQueue } from '../../model/need.ts';
 import { describeShortage } from '../../model/outcome.ts';
 import { showAtLeastBytes, showBytes, showCount, showDuration } from '../../model/units.ts';
 import type { Resources } from '../../protocol/spec.ts';
-import type {
-  AttemptView,
-  OutcomeView,
-  ResourceRow,
-  TaskDetail,
-  TaskView,
-  WorkflowView,
-} from '../../protocol/views.ts';
+import type { AttemptView, OutcomeView } from '../../protocol/views/attempts.ts';
+import type { ResourceRow } from '../../protocol/views/resources.ts';
+import type { TaskDetail, TaskView } from '../../protocol/views/tasks.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import { renderTable } from './table.ts';
 import { amount, barrierText, printable } from './text.ts';
 import { showTime } from './time.ts';

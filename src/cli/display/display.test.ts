@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { madeUp } from '../../../test/set-up/made-up.ts';
-import type { FailureGroup } from '../../protocol/statistics.ts';
-import type { TaskDetail, WorkflowView } from '../../protocol/views.ts';
+import type { FailureGroup } from '../../protocol/views/statistics.ts';
+import type { TaskDetail } from '../../protocol/views/tasks.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import { describeOutcome, renderTask, renderTasks, renderWorkflow } from './details.ts';
 import { Pace } from './pace.ts';
 import { type Progress, progressObject, renderLine, renderPlain } from './progress.ts';

@@ -1,5 +1,6 @@
 /** An event as a line for people: when, of what, what happened. */
-import type { EventView, OutcomeView } from '../../protocol/views.ts';
+import type { OutcomeView } from '../../protocol/views/attempts.ts';
+import type { EventView } from '../../protocol/views/events.ts';
 import { describeOutcome } from './details.ts';
 import { amount, printable, type Style, styled } from './text.ts';
 import { showTime } from './time.ts';

@@ -1,6 +1,6 @@
 /** Groups of failures as `drover failures` prints them. */
 import { showCount } from '../../model/units.ts';
-import type { FailureGroup, FailureList } from '../../protocol/statistics.ts';
+import type { FailureGroup, FailureList } from '../../protocol/views/statistics.ts';
 import { amount, barrierText, printable, truncate } from './text.ts';
 
 const hostsShown = 4;

@@ -1,6 +1,6 @@
 /** The progress of a run as text: one line that fits a terminal, a plain line, or a JSON object. */
 import { showCount, showDuration, showRate } from '../../model/units.ts';
-import type { Counts, WorkflowView } from '../../protocol/views.ts';
+import type { Counts, WorkflowView } from '../../protocol/views/workflows.ts';
 import { type Style, styled, truncate } from './text.ts';
 
 export interface Progress {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Distribution, StatisticsGroup, StatisticsView } from '../../protocol/statistics.ts';
+import type { Distribution, StatisticsGroup, StatisticsView } from '../../protocol/views/statistics.ts';
 import { renderStatistics } from './statistics.ts';
 
 const plain = { columns: undefined, isUnicode: false, by: undefined };

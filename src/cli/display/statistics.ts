@@ -7,7 +7,7 @@ import type {
   RequestedAndUsed,
   StatisticsGroup,
   StatisticsView,
-} from '../../protocol/statistics.ts';
+} from '../../protocol/views/statistics.ts';
 import { bar, sparkline } from './plots.ts';
 import { columnGap, renderTable } from './table.ts';
 import { amount, printable } from './text.ts';

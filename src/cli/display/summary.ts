@@ -1,8 +1,8 @@
 /** How a run ended: for people, with what to do next; for programs, as the last line of JSON. */
 import type { WorkflowState } from '../../model/states.ts';
 import { showCount, showDuration, showRate } from '../../model/units.ts';
-import type { FailureGroup } from '../../protocol/statistics.ts';
-import type { WorkflowView } from '../../protocol/views.ts';
+import type { FailureGroup } from '../../protocol/views/statistics.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import { endedOf } from './progress.ts';
 import { amount, barrierText, printable, type Style, styled, truncate } from './text.ts';
 

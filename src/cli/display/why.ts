@@ -1,6 +1,6 @@
 /** Reasons as `drover why` prints them. */
 import { showCount } from '../../model/units.ts';
-import type { ReasonGroupView, ReasonView, RootView, TaskWhyView, WorkflowWhyView } from '../../protocol/why.ts';
+import type { ReasonGroupView, ReasonView, RootView, TaskWhyView, WorkflowWhyView } from '../../protocol/views/why.ts';
 import { amount, printable } from './text.ts';
 
 const step = '  ';

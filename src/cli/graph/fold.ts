@@ -7,7 +7,7 @@ import { graphLimits } from '../../model/limits.ts';
 import type { EdgeKind, TaskState } from '../../model/states.ts';
 import { showCount } from '../../model/units.ts';
 import type { EdgeSpec } from '../../protocol/spec.ts';
-import type { TaskView } from '../../protocol/views.ts';
+import type { TaskView } from '../../protocol/views/tasks.ts';
 import { printable, truncate } from '../display/text.ts';
 import type { Drawing, Edge, Node } from './drawing.ts';
 import { statesText } from './drawing.ts';

@@ -4,7 +4,7 @@ import { isObject } from '../../definition/document.ts';
 import { type Requests, withRequests } from '../../definition/requests.ts';
 import { parseText } from '../../definition/text.ts';
 import { DroverError } from '../../model/errors.ts';
-import type { DefinitionRequest } from '../../sdk/client.ts';
+import type { DefinitionRequest } from '../../sdk/requests.ts';
 import type { CliEnv } from '../environment.ts';
 import type { InputOptions } from './inputs.ts';
 import { wholeText } from './whole-text.ts';

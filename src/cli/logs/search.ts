@@ -1,6 +1,6 @@
 /** Lines of output that the controller found, as they are shown. */
 import { showBytes } from '../../model/units.ts';
-import type { SearchEnd, SearchLine } from '../../protocol/views.ts';
+import type { SearchEnd, SearchLine } from '../../protocol/views/output.ts';
 import type { Client } from '../../sdk/client.ts';
 import { addFound, nothingFound, type SearchOptions } from '../../sdk/output.ts';
 import { printable, styled } from '../display/text.ts';

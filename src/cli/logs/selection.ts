@@ -1,6 +1,6 @@
 /** Whose output is meant: tasks by name, all of workflows, or all that match. */
 import { DroverError } from '../../model/errors.ts';
-import type { TaskView } from '../../protocol/views.ts';
+import type { TaskView } from '../../protocol/views/tasks.ts';
 import type { Client } from '../../sdk/client.ts';
 import { named } from '../reference.ts';
 

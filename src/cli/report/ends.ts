@@ -2,7 +2,7 @@
 import { causeOf, showCause } from '../../model/failure-cause.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import type { BarTone } from '../../protocol/report.ts';
-import type { AttemptView, OutcomeView } from '../../protocol/views.ts';
+import type { AttemptView, OutcomeView } from '../../protocol/views/attempts.ts';
 
 const toneOf: Readonly<Record<OutcomeView['kind'], BarTone>> = {
   succeeded: 'succeeded',

@@ -1,7 +1,7 @@
 /** What failed, grouped by why, each group with what it wrote and the command that tries it again. */
 import { showCount } from '../../model/units.ts';
 import type { Report } from '../../protocol/report.ts';
-import type { FailureGroup } from '../../protocol/statistics.ts';
+import type { FailureGroup } from '../../protocol/views/statistics.ts';
 import { amount, barrierText } from '../display/text.ts';
 import { html, type Markup, shown, shownLines } from './html.ts';
 

@@ -3,8 +3,8 @@ import { pageRowsMax, reportLimits, statisticsLimits } from '../../model/limits.
 import { isEndedWorkflow } from '../../model/states.ts';
 import { type Report, type ReportSlow, type ReportTask, reportKind, reportSchema } from '../../protocol/report.ts';
 import type { EdgeSpec } from '../../protocol/spec.ts';
-import type { FailureList, StatisticsGroup, StatisticsView } from '../../protocol/statistics.ts';
-import type { WorkflowView } from '../../protocol/views.ts';
+import type { FailureList, StatisticsGroup, StatisticsView } from '../../protocol/views/statistics.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import type { Client } from '../../sdk/client.ts';
 import { criticalPath } from './critical-path.ts';
 import { startsOf, tasksOf } from './starts.ts';

@@ -3,7 +3,10 @@ import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
 import { reportLimits } from '../../model/limits.ts';
 import { Report } from '../../protocol/report.ts';
-import type { AttemptView, TaskView, WorkerView, WorkflowView } from '../../protocol/views.ts';
+import type { AttemptView } from '../../protocol/views/attempts.ts';
+import type { TaskView } from '../../protocol/views/tasks.ts';
+import type { WorkerView } from '../../protocol/views/workers.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import { gatherReport, type ReportSource } from './gather.ts';
 import { reportPage } from './page.ts';
 

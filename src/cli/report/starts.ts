@@ -2,7 +2,8 @@
 import { pageRowsMax, queryLimits } from '../../model/limits.ts';
 import type { TaskState } from '../../model/states.ts';
 import type { ReportStarts } from '../../protocol/report.ts';
-import type { TaskView, WorkflowView } from '../../protocol/views.ts';
+import type { TaskView } from '../../protocol/views/tasks.ts';
+import type { WorkflowView } from '../../protocol/views/workflows.ts';
 import type { Client } from '../../sdk/client.ts';
 import type { AttemptTally } from './tally.ts';
 

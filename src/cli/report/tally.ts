@@ -8,7 +8,7 @@
  */
 import { reportLimits } from '../../model/limits.ts';
 import { type BarTone, barTones } from '../../protocol/report.ts';
-import type { AttemptView } from '../../protocol/views.ts';
+import type { AttemptView } from '../../protocol/views/attempts.ts';
 import { endOf } from './ends.ts';
 import { type Cut, idleCuts } from './idle.ts';
 import type { Span } from './lanes.ts';

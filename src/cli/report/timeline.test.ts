@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AttemptView } from '../../protocol/views.ts';
+import type { AttemptView } from '../../protocol/views/attempts.ts';
 import { AttemptTally } from './tally.ts';
 import { timelineOf } from './timeline.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Distribution } from '../../protocol/statistics.ts';
+import type { Distribution } from '../../protocol/views/statistics.ts';
 import { timesSection } from './usage-section.ts';
 
 const of = (count: number): Distribution => ({

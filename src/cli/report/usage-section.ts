@@ -1,7 +1,7 @@
 /** How long attempts waited and ran, and what they used of what they asked for. */
 import { printBytes, printDurationMs, showBytes, showCount, showDuration } from '../../model/units.ts';
 import type { Report } from '../../protocol/report.ts';
-import type { Distribution, RequestedAndUsed, StatisticsGroup } from '../../protocol/statistics.ts';
+import type { Distribution, RequestedAndUsed, StatisticsGroup } from '../../protocol/views/statistics.ts';
 import { html, type Markup, shown } from './html.ts';
 
 export function timesSection({ statistics }: Pick<Report, 'statistics'>): Markup | undefined {

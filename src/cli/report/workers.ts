@@ -1,7 +1,7 @@
 /** Which workers were there, for how long and with how many slots, and what they did of the workflow. */
 import { pageRowsMax, reportLimits } from '../../model/limits.ts';
 import type { Report, ReportWorker } from '../../protocol/report.ts';
-import type { WorkerView } from '../../protocol/views.ts';
+import type { WorkerView } from '../../protocol/views/workers.ts';
 import type { Client } from '../../sdk/client.ts';
 import { withoutCuts } from './idle.ts';
 import type { AttemptTally, WorkerSum } from './tally.ts';

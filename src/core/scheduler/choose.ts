@@ -87,7 +87,7 @@ export class Chooser {
   /** Tasks that were set aside are there for other workers. */
   putBack(): void {
     if (this.#aside.length === 0) return;
-    for (const task of this.#aside) this.#turn.cluster.makeReady(task);
+    for (const task of this.#aside) this.#turn.cluster.candidates.makeReady(task);
     this.#aside = [];
   }
 

@@ -44,7 +44,7 @@ function readyIn(turn: Turn, queue: ReadyQueue): TaskId | undefined {
     if (!isReady || tasks.priority(task) !== priorityOf(queue.level)) queue.pop();
     else if (tasks.need(task) !== queue.need) {
       queue.pop();
-      turn.cluster.makeReady(task);
+      turn.cluster.candidates.makeReady(task);
     } else if (tasks.until(task) < turn.now) {
       queue.pop();
       turn.task(task, { type: 'expire', now: turn.now }, 'controller');

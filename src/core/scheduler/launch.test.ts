@@ -60,10 +60,10 @@ describe('launching', () => {
     for (let count = 0; count < 5; count++) bench.addWorker(1);
     const workflow = bench.submit(commands(7));
     bench.launch();
-    expect([bench.launched(workflow), bench.cluster.vacant.size]).toEqual([6, 0]);
+    expect([bench.launched(workflow), bench.cluster.candidates.vacant.size]).toEqual([6, 0]);
     bench.finish(workflow);
     bench.launch();
     expect(bench.cluster.lanes.isEmpty).toBe(true);
-    expect(bench.cluster.vacant.size).toBe(6);
+    expect(bench.cluster.candidates.vacant.size).toBe(6);
   });
 });

@@ -24,11 +24,11 @@ export interface Launched {
 
 /** Goes over those who may have room and those who may have work only, and leaves out who turns out to have none. */
 export function launchTasks(turn: Turn, limit: number): Launched {
-  const { vacant, eager, lanes } = turn.cluster;
+  const { candidates, lanes } = turn.cluster;
   const assigned = new Map<WorkerRecord, AttemptId[]>();
   reserveRoom(turn);
-  fill(turn, { workers: vacant, list: lanes.now, aheadOf: () => 0 }, limit, assigned);
-  fill(turn, { workers: eager, list: lanes.ahead, aheadOf: prefetchOf }, limit, assigned);
+  fill(turn, { workers: candidates.vacant, list: lanes.now, aheadOf: () => 0 }, limit, assigned);
+  fill(turn, { workers: candidates.eager, list: lanes.ahead, aheadOf: prefetchOf }, limit, assigned);
   const assignments = Array.from(assigned, ([worker, attempts]) => ({ worker, attempts }));
   return { assignments, isCut: turn.changes.length >= limit };
 }

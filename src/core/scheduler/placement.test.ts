@@ -129,7 +129,7 @@ describe('what is sent ahead', () => {
     // All slots are taken; one has room ahead for a small task only, the other one for the large one.
     for (const [id, averageMs] of [[1, 4 * prefetchMs] as const, [2, prefetchMs] as const]) {
       yard.worker(id).averageMs = averageMs;
-      yard.cluster.noteRoom(yard.worker(id));
+      yard.cluster.candidates.noteRoom(yard.worker(id));
     }
     const w = yard.submit([...times(4, needing({ cpus: 0.5 })), needing({ cpus: 3 })]);
     yard.launch();

@@ -42,9 +42,8 @@ function release(cluster: Turn['cluster'], lane: Lane): void {
   if (worker === undefined) return;
   worker.reservedFor = undefined;
   // A pass that goes on looks at it again, although it may have had its turn: it had room for nobody else then.
-  cluster.vacant.delete(worker);
-  cluster.eager.delete(worker);
-  if (worker.state !== 'gone') cluster.noteRoom(worker);
+  cluster.candidates.remove(worker);
+  if (worker.state !== 'gone') cluster.candidates.noteRoom(worker);
 }
 
 /** Drops reservations that no longer hold, and makes those that are due. */

@@ -285,7 +285,7 @@ const latest = ({ until, state }: TaskView): Reason[] =>
 /** What settling does next with one that waits. */
 function aboutToBe(cluster: Cluster, { id, pending, held: isHeld }: In<'waiting'>): Settling | undefined {
   // Whoever is doomed is on that list: where it is empty no edge has to be looked at.
-  if (cluster.doomed.length > 0 && isDoomed(cluster, id)) return 'cancel';
+  if (cluster.work.doomed.length > 0 && isDoomed(cluster, id)) return 'cancel';
   return pending === 0 && !isHeld ? 'release' : undefined;
 }
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { availableParallelism, hostname, machine, release, totalmem, type } from 'node:os';
 import type { Capacity } from '../../model/capacity.ts';
 import { defaultQueue } from '../../model/need.ts';
-import type { MachineView } from '../../protocol/views.ts';
+import type { MachineView } from '../../protocol/views/server.ts';
 
 /** A driver that hangs must not keep a worker from starting. */
 const askingMsMax = 5_000;

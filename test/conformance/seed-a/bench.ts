@@ -1,7 +1,7 @@
 /** A real controller behind a real socket, and workers over HTTP that a test plays by hand, request by request. */
 import type { Timeouts } from '../../../src/model/timeouts.ts';
 import type { WorkflowSpec } from '../../../src/protocol/spec.ts';
-import type { TaskDetail } from '../../../src/protocol/views.ts';
+import type { TaskDetail } from '../../../src/protocol/views/tasks.ts';
 import { type Answer, type Call, callsTo } from '../../controller/http.ts';
 import { type InProcessController, newRemains, startController } from '../../controller/in-process.ts';
 import { plainSpec } from '../../controller/spec.ts';

@@ -1,11 +1,8 @@
 /** What readers of the API see of many tasks together: statistics, and how tasks failed. */
 import { type Static, Type } from 'typebox';
-import { failureLimits, statisticsLimits } from '../model/limits.ts';
-import { outcomeKinds, taskStates } from '../model/states.ts';
-
-const count = Type.Integer({ minimum: 0 });
-const amount = Type.Number({ minimum: 0 });
-const time = Type.String();
+import { failureLimits, statisticsLimits } from '../../model/limits.ts';
+import { outcomeKinds, taskStates } from '../../model/states.ts';
+import { amount, count, time } from '../schema.ts';
 
 /** What there is none of is left out. */
 const countsBy = <const N extends string>(names: readonly N[]) =>

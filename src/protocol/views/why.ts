@@ -1,14 +1,11 @@
 /** Why tasks wait, as readers of the API see it. */
 import { type Static, Type } from 'typebox';
-import { whyLimits } from '../model/limits.ts';
-import { obstacles, reasonKinds } from '../model/reasons.ts';
-import { cancelReasons, edgeKinds, failReasons, taskStates, workflowStates } from '../model/states.ts';
-import { oneOf } from './schema.ts';
-import { OutcomeView } from './views.ts';
+import { whyLimits } from '../../model/limits.ts';
+import { obstacles, reasonKinds } from '../../model/reasons.ts';
+import { cancelReasons, edgeKinds, failReasons, taskStates, workflowStates } from '../../model/states.ts';
+import { amount, count, oneOf, time } from '../schema.ts';
+import { OutcomeView } from './attempts.ts';
 
-const count = Type.Integer({ minimum: 0 });
-const amount = Type.Number({ minimum: 0 });
-const time = Type.String();
 const most = { maxItems: whyLimits.namedMax };
 
 /** A task that a reason names. */
