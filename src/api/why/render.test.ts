@@ -2,14 +2,17 @@
 import { Value } from 'typebox/value';
 import { expect, it } from 'vitest';
 import { reasonCases } from '../../../test/core/reasons.ts';
+import type { Yard } from '../../../test/core/yard.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import { type ReasonKind, reasonKinds } from '../../model/reasons.ts';
 import { ReasonView } from '../../protocol/why.ts';
 import { renderReason } from './render.ts';
 
-function viewOf(kind: ReasonKind): ReasonView {
+/** `change`: what else is known when it is told. */
+function viewOf(kind: ReasonKind, change: (yard: Yard) => void = () => {}): ReasonView {
   const { yard, workflow, task, reasons } = reasonCases[kind].make();
   const { cluster, now } = yard;
+  change(yard);
   const reason = reasons.find((one) => one.kind === kind);
   if (reason === undefined) throw new Error(`there is no ${kind}`);
   const outcome: Outcome = { kind: 'exited', code: 1 };
@@ -87,4 +90,16 @@ it.each(reasonKinds)('%s is said in a sentence, with what to do about it', (kind
   expect([...Value.Errors(ReasonView, view)]).toEqual([]);
   // As JSON it is the same: nothing is undefined, or not a number.
   expect(JSON.parse(JSON.stringify(view))).toEqual(view);
+});
+
+it('of a worker that is not connected it is said when it can be asked, and what shows that it is dead', () => {
+  const leave = (yard: Yard): void => {
+    yard.worker().isAway = true;
+  };
+  expect(viewOf('unsure', leave).text).toBe(
+    'it was sent to k1 on host h, and nobody knows whether it arrived: the worker is asked when it is connected again',
+  );
+  expect(viewOf('worker-silent', leave).text).toBe(
+    'k1 on host h is unhealthy: no heartbeat; what it has is given up in 7.0 s unless that changes; if it is dead, a worker that is started there shows that at once',
+  );
 });

@@ -1,8 +1,9 @@
 /** Each reason as a sentence. */
+import type { Cluster } from '../../core/cluster.ts';
 import { askedText } from '../../core/resources/queues.ts';
 import type { Shortage } from '../../core/resources/room.ts';
 import type { Reason, ReasonOf, Settling, Unavailable } from '../../core/why/reason.ts';
-import { printAttempt, printWorkflow } from '../../model/ids.ts';
+import { printAttempt, printWorkflow, type WorkerId } from '../../model/ids.ts';
 import type { Obstacle, ReasonKind } from '../../model/reasons.ts';
 import { showBytes, showCount, showDuration } from '../../model/units.ts';
 import {
@@ -77,6 +78,8 @@ const limitText = ({ max, used }: { readonly max: number; readonly used: number 
   max === 0
     ? `no task of ${of} may run`
     : `${amountOf(used, 'task')} of ${of} ${used === 1 ? 'runs' : 'run'}, and at most ${max} may`;
+
+const isAway = ({ workers }: Cluster, worker: WorkerId): boolean => workers.get(worker)?.isAway ?? false;
 
 const groupText = (group: string): string => group.replace(':', ' ');
 
@@ -176,7 +179,8 @@ const sentences: Sentences = {
     `it was sent to ${workerName(cluster, worker)} ${showDuration(now - since)} ago, which ` +
     `${isOnItsWay ? 'has not answered yet' : 'is about to start it'}`,
   unsure: ({ worker }, { cluster }) =>
-    `it was sent to ${workerName(cluster, worker)}, and nobody knows whether it arrived: the worker is asked`,
+    `it was sent to ${workerName(cluster, worker)}, and nobody knows whether it arrived: the worker is asked` +
+    `${isAway(cluster, worker) ? ' when it is connected again' : ''}`,
   'queued-at-worker': ({ worker, before }, { cluster }) =>
     `it is at ${workerName(cluster, worker)} and waits until there is room, ${before === 0 ? 'next in line' : `behind ${amountOf(before, 'other')}`}`,
   running: ({ worker, since }, { cluster, now }) =>
@@ -185,7 +189,10 @@ const sentences: Sentences = {
     `it is being cancelled, ${cancelWords[reason]}: ${workerName(cluster, worker)} ends its process`,
   'worker-silent': ({ worker, obstacle, why, until }, { cluster, now }) => {
     const is = `${workerName(cluster, worker)} is ${obstacleText({ obstacle, why })}`;
-    return until === undefined ? is : `${is}; what it has is given up ${inTime(until, now)} unless that changes`;
+    if (until === undefined) return is;
+    // Who gets the lock of its host has the proof.
+    const proof = isAway(cluster, worker) ? '; if it is dead, a worker that is started there shows that at once' : '';
+    return `${is}; what it has is given up ${inTime(until, now)} unless that changes${proof}`;
   },
   done: ({ attempts }) => {
     if (attempts === 0) return 'it has ended well, and there was nothing to run';
