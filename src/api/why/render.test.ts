@@ -34,7 +34,7 @@ const said: Readonly<Record<ReasonKind, readonly string[]>> = {
   held: ['it is held', 'drover release w1.1'],
   'back-off': ['it waits for another 845 ms before it is tried again, after attempt 1: exit 1'],
   suspended: [
-    'it failed on k1 on host h, which is suspected: first w1.3 is tried elsewhere, for another 1m 0s at most',
+    'it failed on k1 on host h, which is suspected to be at fault: first w1.3 is tried elsewhere, for another 1m 0s at most',
   ],
   settling: ['all that it waited for is there: it is about to be queued'],
   'latest-start': ['it fails unless it is started in 4.0 s'],
@@ -63,7 +63,9 @@ const said: Readonly<Record<ReasonKind, readonly string[]>> = {
   ],
   reserved: ['k1 on host h has room that is kept for a task which has waited longer, and asks for 2 cpus'],
   'reserved-for-it': ['k1 on host h gets nothing else until it, or one like it, fits there'],
-  avoided: ['only k1 on host h has room, on which it failed: it is to show elsewhere whether the worker is at fault'],
+  avoided: [
+    'only k1 on host h has room, on which it failed: it is to show elsewhere whether that worker is at fault, and waits for another 1m 0s at most',
+  ],
   'higher-priority': ['about 5 tasks of a higher priority than 0 go first', 'drover priority 6 w2.1'],
   behind: ['about 4 tasks of its priority go first'],
   next: ['1 worker has room: it is about to be sent'],

@@ -108,7 +108,7 @@ const sentences: Sentences = {
     return `it waits ${forTime(until, told.now)} before it is tried again${after}`;
   },
   suspended: ({ worker, trial, until }, { cluster, now }) =>
-    `it failed on ${workerName(cluster, worker)}, which is suspected: first ${taskName(cluster, trial)} is tried elsewhere, ` +
+    `it failed on ${workerName(cluster, worker)}, which is suspected to be at fault: first ${taskName(cluster, trial)} is tried elsewhere, ` +
     `${forTime(until, now)} at most`,
   settling: ({ what }) => settlings[what],
   'latest-start': ({ until }, { now }) =>
@@ -167,8 +167,9 @@ const sentences: Sentences = {
     `which has waited longer, and asks for ${needText(need)}`,
   'reserved-for-it': ({ worker }, { cluster }) =>
     `${workerName(cluster, worker)} gets nothing else until it, or one like it, fits there`,
-  avoided: ({ worker }, { cluster }) =>
-    `only ${workerName(cluster, worker)} has room, on which it failed: it is to show elsewhere whether the worker is at fault`,
+  avoided: ({ worker, until }, { cluster, now }) =>
+    `only ${workerName(cluster, worker)} has room, on which it failed: it is to show elsewhere whether that worker is at fault` +
+    `${until === undefined ? '' : `, and waits ${forTime(until, now)} at most`}`,
   'higher-priority': ({ tasks, isCut, priority }) =>
     `about ${amountOf(tasks, 'task', isCut)} of a higher priority than ${priority} ${tasks === 1 ? 'goes' : 'go'} first`,
   behind: ({ tasks, isCut }) =>
