@@ -11,8 +11,8 @@ import { renderReason } from './render.ts';
 /** `change`: what else is known when it is told. */
 function viewOf(kind: ReasonKind, change: (yard: Yard) => void = () => {}): ReasonView {
   const { yard, workflow, task, reasons } = reasonCases[kind].make();
-  const { cluster, now } = yard;
   change(yard);
+  const { cluster, now } = yard;
   const reason = reasons.find((one) => one.kind === kind);
   if (reason === undefined) throw new Error(`there is no ${kind}`);
   const outcome: Outcome = { kind: 'exited', code: 1 };
@@ -81,7 +81,7 @@ const said: Readonly<Record<ReasonKind, readonly string[]>> = {
   done: ['it has ended well'],
   failed: ['it failed: exit 1', 'drover logs w1.1 --stderr', 'drover retry w1.1'],
   cancelled: ['it was cancelled since what it depends on can not come any more: w1.1 (failed)'],
-  aborted: ['w1 was given up before all of it was there'],
+  aborted: ['w1 was given up before all of it was there, and has to be submitted again'],
   open: ['it is open: more tasks may come', 'drover close w1'],
   ended: ['it has ended well'],
 };

@@ -71,7 +71,7 @@ const endings = {
   done: 'it has ended well',
   failed: 'it has ended, and not all of it was done',
   cancelled: 'it was cancelled',
-  aborted: 'it was given up before all of it was there',
+  aborted: 'it was given up before all of it was there, and has to be submitted again',
 } as const;
 
 const limitText = ({ max, used }: { readonly max: number; readonly used: number }, of: string): string =>
@@ -206,7 +206,8 @@ const sentences: Sentences = {
     if (reason === 'unneeded') return `it was not needed: it was there for a failure that did not happen${because}`;
     return `it was cancelled ${cancelWords[reason]}${because}`;
   },
-  aborted: ({ workflow }) => `${printWorkflow(workflow)} was given up before all of it was there`,
+  aborted: ({ workflow }) =>
+    `${printWorkflow(workflow)} was given up before all of it was there, and has to be submitted again`,
   open: () => 'it is open: more tasks may come',
   ended: ({ state }) => endings[state as keyof typeof endings] ?? `it is ${state}`,
 };
