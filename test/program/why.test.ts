@@ -157,7 +157,7 @@ shown('tells of a worker that is silent, drained or not there', async (herd) => 
   await herd.ok('worker', 'drain', 'k1');
   expect(await says(herd, 'w1.2', 'drained')).toContain('(drained: by command)\n    drover worker release k1\n');
   await herd.ok('worker', 'release', 'k1');
-  await says(herd, 'w1.2', 'none of the 1 slot of 1 worker');
+  await says(herd, 'w1.2', 'the only slot of 1 worker that could run it is not free');
   herd.write('go');
   await herd.untilTask('w1.2', 'done');
 });

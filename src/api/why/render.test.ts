@@ -1,8 +1,9 @@
 /** What is said for each reason, by the states in which the core gives it. */
 import { Value } from 'typebox/value';
 import { expect, it } from 'vitest';
+import { command } from '../../../test/core/herd.ts';
 import { reasonCases } from '../../../test/core/reasons.ts';
-import type { Yard } from '../../../test/core/yard.ts';
+import { times, Yard } from '../../../test/core/yard.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import { type ReasonKind, reasonKinds } from '../../model/reasons.ts';
 import { ReasonView } from '../../protocol/why.ts';
@@ -104,4 +105,16 @@ it('of a worker that is not connected it is said when it can be asked, and what 
   expect(viewOf('worker-silent', leave).text).toBe(
     'k1 on host h is unhealthy: no heartbeat; what it has is given up in 7.0 s unless that changes; if it is dead, a worker that is started there shows that at once',
   );
+});
+
+it('a single slot is spoken of as one', () => {
+  const yard = new Yard(1);
+  const w = yard.submit(times(2, command));
+  yard.launch();
+  const [reason] = yard.why(w, 2).reasons;
+  if (reason === undefined) throw new Error('there is none');
+  const { cluster, now } = yard;
+  const told = { cluster, now, subject: 'w1.2', workflow: 'its workflow w1', task: yard.task(w, 2) };
+  const { text } = renderReason(reason, { ...told, outcomes: new Map(), shortfalls: new Map() });
+  expect(text).toBe('the only slot of 1 worker that could run it is not free');
 });

@@ -154,6 +154,7 @@ const sentences: Sentences = {
     `only workers over HTTP could run it, and none has claimed it: ${listed(namesOf(workers, (id) => workerName(cluster, id)))}`,
   'slots-busy': ({ workers, slots, isCut, nearest, asked, free }, { cluster }) => {
     const all = `${amountOf(workers, 'worker', isCut)} that could run it`;
+    if (free === 0 && slots === 1) return `the only slot of ${all} is not free`;
     if (free === 0) return `none of the ${amountOf(slots, 'slot', isCut)} of ${all} is free`;
     return `it asks for ${asked} cpus, and ${workerName(cluster, nearest)}, the nearest of ${all}, has ${free} free`;
   },
