@@ -132,7 +132,7 @@ export function renderAttempt(cluster: Cluster, row: AttemptRow): AttemptView {
 }
 
 export function renderWorker(worker: WorkerRecord, now: number): WorkerView {
-  const { id, kind, shard, host, state, goneFor, slots, attempts, joinedAt, facts, ailment, bar } = worker;
+  const { id, kind, shard, host, state, goneFor, slots, attempts, joinedAt, facts, ailment, bar, isAway } = worker;
   const { queue, memoryBytes, gpus, pools, endsAt } = worker.capacity;
   return {
     id: printWorker(id),
@@ -141,7 +141,7 @@ export function renderWorker(worker: WorkerRecord, now: number): WorkerView {
     host,
     state,
     ...optional('bar', bar?.kind),
-    ...optional('reason', goneFor ?? bar?.why ?? ailment),
+    ...optional('reason', goneFor ?? bar?.why ?? ailment ?? (isAway ? 'not connected' : undefined)),
     slots,
     queue,
     ...optional('memoryBytes', memoryBytes),

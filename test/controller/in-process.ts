@@ -14,7 +14,7 @@ import { defaultSettings } from '../../src/controller/reactor.ts';
 import { recoverController } from '../../src/controller/recover.ts';
 import type { ControllerShell, OutputPacks } from '../../src/controller/shell.ts';
 import type { WorkflowId } from '../../src/model/ids.ts';
-import type { Timeouts } from '../../src/model/timeouts.ts';
+import { presets, type Timeouts } from '../../src/model/timeouts.ts';
 import type { CompilePattern, Log } from '../../src/platform/env.ts';
 import { realClock } from '../../src/platform/node/clock.ts';
 import { compilePattern } from '../../src/platform/node/patterns.ts';
@@ -56,6 +56,7 @@ export interface StartOptions {
   readonly rates?: GateOptions['rates'];
   /** Whether it has a native worker; it has one by default. */
   readonly hasWorker?: boolean;
+  /** Patient ones by default where it has a worker: the loop of a test on a busy machine may stand still for seconds. */
   readonly timeouts?: Timeouts;
   /** What outlives it, for the one that is started after it. */
   readonly remains?: Remains;
@@ -71,7 +72,7 @@ export const newRemains = (): Remains => ({ disk: new MemoryDisk(randomUUID()), 
 export async function startController({
   rates,
   hasWorker = true,
-  timeouts,
+  timeouts = hasWorker ? presets.cluster : defaultSettings.timeouts,
   remains = newRemains(),
 }: StartOptions = {}): Promise<InProcessController> {
   const faults: string[] = [];
@@ -89,7 +90,7 @@ export async function startController({
     throw error;
   };
   const world = { clock: realClock(), store, packs: remains.packs, log, defer: setImmediate, onFatal };
-  const settings = timeouts === undefined ? defaultSettings : { ...defaultSettings, timeouts };
+  const settings = { ...defaultSettings, timeouts };
   const shell = await recoverController(world, randomUUID(), settings);
   const tokens = { admin: secrets.newToken(), worker: secrets.newToken() };
   const attendance = new Attendance();

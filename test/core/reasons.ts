@@ -291,7 +291,7 @@ export const reasonCases: { readonly [K in ReasonKind]: Case<K> } = {
       yard.worker(2).isAway = true;
       return scene(yard, workflow, trial);
     },
-    facts: { worker: workerId(1) },
+    facts: { worker: workerId(1), until: 1_000 + suspicionMsMax },
   },
   'higher-priority': {
     it: 'a task behind others of a higher priority, of its own workflow and of others',

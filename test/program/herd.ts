@@ -1,5 +1,5 @@
 /** A real server with real workers in a folder of its own: several may be up at the same time. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type AccessFile, accessPath } from '../../src/platform/node/access-file.ts';
@@ -26,6 +26,10 @@ export class Herd {
 
   write(name: string, text = ''): void {
     writeFileSync(this.file(name), text);
+  }
+
+  has(name: string): boolean {
+    return existsSync(this.file(name));
   }
 
   /** The lines of a file; none as long as it is not there. */

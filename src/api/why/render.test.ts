@@ -1,14 +1,18 @@
 /** What is said for each reason, by the states in which the core gives it. */
 import { Value } from 'typebox/value';
 import { expect, it } from 'vitest';
+import { command } from '../../../test/core/herd.ts';
 import { reasonCases } from '../../../test/core/reasons.ts';
+import { times, Yard } from '../../../test/core/yard.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import { type ReasonKind, reasonKinds } from '../../model/reasons.ts';
 import { ReasonView } from '../../protocol/views/why.ts';
 import { renderReason } from './render.ts';
 
-function viewOf(kind: ReasonKind): ReasonView {
+/** `change`: what else is known when it is told. */
+function viewOf(kind: ReasonKind, change: (yard: Yard) => void = () => {}): ReasonView {
   const { yard, workflow, task, reasons } = reasonCases[kind].make();
+  change(yard);
   const { cluster, now } = yard;
   const reason = reasons.find((one) => one.kind === kind);
   if (reason === undefined) throw new Error(`there is no ${kind}`);
@@ -31,7 +35,7 @@ const said: Readonly<Record<ReasonKind, readonly string[]>> = {
   held: ['it is held', 'drover release w1.1'],
   'back-off': ['it waits for another 845 ms before it is tried again, after attempt 1: exit 1'],
   suspended: [
-    'it failed on k1 on host h, which is suspected: first w1.3 is tried elsewhere, for another 1m 0s at most',
+    'it failed on k1 on host h, which is suspected to be at fault: first w1.3 is tried elsewhere, for another 1m 0s at most',
   ],
   settling: ['all that it waited for is there: it is about to be queued'],
   'latest-start': ['it fails unless it is started in 4.0 s'],
@@ -60,7 +64,9 @@ const said: Readonly<Record<ReasonKind, readonly string[]>> = {
   ],
   reserved: ['k1 on host h has room that is kept for a task which has waited longer, and asks for 2 cpus'],
   'reserved-for-it': ['k1 on host h gets nothing else until it, or one like it, fits there'],
-  avoided: ['only k1 on host h has room, on which it failed: it is to show elsewhere whether the worker is at fault'],
+  avoided: [
+    'only k1 on host h has room, on which it failed: it is to show elsewhere whether that worker is at fault, and waits for another 1m 0s at most',
+  ],
   'higher-priority': ['about 5 tasks of a higher priority than 0 go first', 'drover priority 6 w2.1'],
   behind: ['about 4 tasks of its priority go first'],
   next: ['1 worker has room: it is about to be sent'],
@@ -76,7 +82,7 @@ const said: Readonly<Record<ReasonKind, readonly string[]>> = {
   done: ['it has ended well'],
   failed: ['it failed: exit 1', 'drover logs w1.1 --stderr', 'drover retry w1.1'],
   cancelled: ['it was cancelled since what it depends on can not come any more: w1.1 (failed)'],
-  aborted: ['w1 was given up before all of it was there'],
+  aborted: ['w1 was given up before all of it was there, and has to be submitted again'],
   open: ['it is open: more tasks may come', 'drover close w1'],
   ended: ['it has ended well'],
 };
@@ -87,4 +93,28 @@ it.each(reasonKinds)('%s is said in a sentence, with what to do about it', (kind
   expect([...Value.Errors(ReasonView, view)]).toEqual([]);
   // As JSON it is the same: nothing is undefined, or not a number.
   expect(JSON.parse(JSON.stringify(view))).toEqual(view);
+});
+
+it('of a worker that is not connected it is said when it can be asked, and what shows that it is dead', () => {
+  const leave = (yard: Yard): void => {
+    yard.worker().isAway = true;
+  };
+  expect(viewOf('unsure', leave).text).toBe(
+    'it was sent to k1 on host h, and nobody knows whether it arrived: the worker is asked when it is connected again',
+  );
+  expect(viewOf('worker-silent', leave).text).toBe(
+    'k1 on host h is unhealthy: no heartbeat; what it has is given up in 7.0 s unless that changes; if it is dead, a worker that is started there shows that at once',
+  );
+});
+
+it('a single slot is spoken of as one', () => {
+  const yard = new Yard(1);
+  const w = yard.submit(times(2, command));
+  yard.launch();
+  const [reason] = yard.why(w, 2).reasons;
+  if (reason === undefined) throw new Error('there is none');
+  const { cluster, now } = yard;
+  const told = { cluster, now, subject: 'w1.2', workflow: 'its workflow w1', task: yard.task(w, 2) };
+  const { text } = renderReason(reason, { ...told, outcomes: new Map(), shortfalls: new Map() });
+  expect(text).toBe('the only slot of 1 worker that could run it is not free');
 });

@@ -124,8 +124,12 @@ function factsOf(reason: Reason, { cluster, outcomes, task }: Told): Facts {
         ...{ missing: reason.short.map(missingOf), ...cut(reason.isCut) },
       };
     case 'reserved-for-it':
-    case 'avoided':
       return oneWorker(cluster, reason.worker);
+    case 'avoided':
+      return {
+        ...oneWorker(cluster, reason.worker),
+        ...optional('until', reason.until === undefined ? undefined : iso(reason.until)),
+      };
     case 'higher-priority':
     case 'behind':
       return { taskCount: reason.tasks, ...cut(reason.isCut) };

@@ -1,8 +1,9 @@
 /** Each reason as a sentence. */
+import type { Cluster } from '../../core/cluster.ts';
 import { askedText } from '../../core/resources/queues.ts';
 import type { Shortage } from '../../core/resources/room.ts';
 import type { Reason, ReasonOf, Settling, Unavailable } from '../../core/why/reason.ts';
-import { printAttempt, printWorkflow } from '../../model/ids.ts';
+import { printAttempt, printWorkflow, type WorkerId } from '../../model/ids.ts';
 import type { Obstacle, ReasonKind } from '../../model/reasons.ts';
 import { showBytes, showCount, showDuration } from '../../model/units.ts';
 import {
@@ -70,13 +71,15 @@ const endings = {
   done: 'it has ended well',
   failed: 'it has ended, and not all of it was done',
   cancelled: 'it was cancelled',
-  aborted: 'it was given up before all of it was there',
+  aborted: 'it was given up before all of it was there, and has to be submitted again',
 } as const;
 
 const limitText = ({ max, used }: { readonly max: number; readonly used: number }, of: string): string =>
   max === 0
     ? `no task of ${of} may run`
     : `${amountOf(used, 'task')} of ${of} ${used === 1 ? 'runs' : 'run'}, and at most ${max} may`;
+
+const isAway = ({ workers }: Cluster, worker: WorkerId): boolean => workers.get(worker)?.isAway ?? false;
 
 const groupText = (group: string): string => group.replace(':', ' ');
 
@@ -105,7 +108,7 @@ const sentences: Sentences = {
     return `it waits ${forTime(until, told.now)} before it is tried again${after}`;
   },
   suspended: ({ worker, trial, until }, { cluster, now }) =>
-    `it failed on ${workerName(cluster, worker)}, which is suspected: first ${taskName(cluster, trial)} is tried elsewhere, ` +
+    `it failed on ${workerName(cluster, worker)}, which is suspected to be at fault: first ${taskName(cluster, trial)} is tried elsewhere, ` +
     `${forTime(until, now)} at most`,
   settling: ({ what }) => settlings[what],
   'latest-start': ({ until }, { now }) =>
@@ -151,6 +154,7 @@ const sentences: Sentences = {
     `only workers over HTTP could run it, and none has claimed it: ${listed(namesOf(workers, (id) => workerName(cluster, id)))}`,
   'slots-busy': ({ workers, slots, isCut, nearest, asked, free }, { cluster }) => {
     const all = `${amountOf(workers, 'worker', isCut)} that could run it`;
+    if (free === 0 && slots === 1) return `the only slot of ${all} is not free`;
     if (free === 0) return `none of the ${amountOf(slots, 'slot', isCut)} of ${all} is free`;
     return `it asks for ${asked} cpus, and ${workerName(cluster, nearest)}, the nearest of ${all}, has ${free} free`;
   },
@@ -164,8 +168,9 @@ const sentences: Sentences = {
     `which has waited longer, and asks for ${needText(need)}`,
   'reserved-for-it': ({ worker }, { cluster }) =>
     `${workerName(cluster, worker)} gets nothing else until it, or one like it, fits there`,
-  avoided: ({ worker }, { cluster }) =>
-    `only ${workerName(cluster, worker)} has room, on which it failed: it is to show elsewhere whether the worker is at fault`,
+  avoided: ({ worker, until }, { cluster, now }) =>
+    `only ${workerName(cluster, worker)} has room, on which it failed: it is to show elsewhere whether that worker is at fault` +
+    `${until === undefined ? '' : `, and waits ${forTime(until, now)} at most`}`,
   'higher-priority': ({ tasks, isCut, priority }) =>
     `about ${amountOf(tasks, 'task', isCut)} of a higher priority than ${priority} ${tasks === 1 ? 'goes' : 'go'} first`,
   behind: ({ tasks, isCut }) =>
@@ -176,7 +181,8 @@ const sentences: Sentences = {
     `it was sent to ${workerName(cluster, worker)} ${showDuration(now - since)} ago, which ` +
     `${isOnItsWay ? 'has not answered yet' : 'is about to start it'}`,
   unsure: ({ worker }, { cluster }) =>
-    `it was sent to ${workerName(cluster, worker)}, and nobody knows whether it arrived: the worker is asked`,
+    `it was sent to ${workerName(cluster, worker)}, and nobody knows whether it arrived: the worker is asked` +
+    `${isAway(cluster, worker) ? ' when it is connected again' : ''}`,
   'queued-at-worker': ({ worker, before }, { cluster }) =>
     `it is at ${workerName(cluster, worker)} and waits until there is room, ${before === 0 ? 'next in line' : `behind ${amountOf(before, 'other')}`}`,
   running: ({ worker, since }, { cluster, now }) =>
@@ -185,7 +191,10 @@ const sentences: Sentences = {
     `it is being cancelled, ${cancelWords[reason]}: ${workerName(cluster, worker)} ends its process`,
   'worker-silent': ({ worker, obstacle, why, until }, { cluster, now }) => {
     const is = `${workerName(cluster, worker)} is ${obstacleText({ obstacle, why })}`;
-    return until === undefined ? is : `${is}; what it has is given up ${inTime(until, now)} unless that changes`;
+    if (until === undefined) return is;
+    // Who gets the lock of its host has the proof.
+    const proof = isAway(cluster, worker) ? '; if it is dead, a worker that is started there shows that at once' : '';
+    return `${is}; what it has is given up ${inTime(until, now)} unless that changes${proof}`;
   },
   done: ({ attempts }) => {
     if (attempts === 0) return 'it has ended well, and there was nothing to run';
@@ -198,7 +207,8 @@ const sentences: Sentences = {
     if (reason === 'unneeded') return `it was not needed: it was there for a failure that did not happen${because}`;
     return `it was cancelled ${cancelWords[reason]}${because}`;
   },
-  aborted: ({ workflow }) => `${printWorkflow(workflow)} was given up before all of it was there`,
+  aborted: ({ workflow }) =>
+    `${printWorkflow(workflow)} was given up before all of it was there, and has to be submitted again`,
   open: () => 'it is open: more tasks may come',
   ended: ({ state }) => endings[state as keyof typeof endings] ?? `it is ${state}`,
 };

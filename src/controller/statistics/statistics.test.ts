@@ -123,6 +123,37 @@ describe('how long a task waits', () => {
     const { waiting } = world.cellsOf(1).sum();
     expect([waiting.count, waiting.min, waiting.max]).toEqual([2, 50, 700]);
   });
+
+  it('is known of an attempt that was lost, and whose end is told after its task was queued again', () => {
+    const world = new World();
+    const [task] = world.workflow(1, begin + 100, [command]) as [TaskId];
+    const attempt = world.start(task, begin + 150);
+    const queued = { type: 'moved', move: { to: 'queued', notBefore: begin + 5_000 }, charge: 'lost' } as const;
+    world.commit(
+      begin + 900,
+      { type: 'attempt-ended', attempt, outcome: { kind: 'lost', what: 'worker' }, endedAt: begin + 900 },
+      { type: 'task-changed', task, event: { type: 'moved', move: { to: 'triaging', cause: 'lost' } } },
+      { type: 'task-changed', task, event: queued },
+    );
+    world.end(attempt, task, begin + 1_000);
+    const { waiting } = world.cellsOf(1).sum();
+    expect([waiting.count, waiting.min]).toEqual([1, 50]);
+  });
+
+  it('is known after a restart of a first attempt alone: nobody has written down when a task was queued again', () => {
+    const world = new World();
+    const [task, other] = world.workflow(1, begin + 100, [command, command]) as [TaskId, TaskId];
+    const after = new Statistics(world.cluster, begin + 9_000);
+    const row = (id: number, of: TaskId, previous: number): AttemptRow => ({
+      ...{ id: attemptId(id), task: of, number: previous === 0 ? 1 : 2, previous, worker: k1 },
+      ...{ recordedAt: begin + 2_000, startedAt: begin + 2_100, endedAt: begin + 2_200, outcome: succeeded },
+      ...{ usage: { wallMs: 100, cpuMs: 5 }, signalledFor: undefined },
+    });
+    after.count(row(2, task, 1));
+    after.count(row(3, other, 0));
+    const { waiting, running } = after.workflows.get(workflowId(1))?.sum() ?? {};
+    expect([waiting?.count, waiting?.min, running?.count]).toEqual([1, 2_000, 2]);
+  });
 });
 
 describe('an attempt', () => {

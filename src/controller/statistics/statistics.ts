@@ -51,8 +51,8 @@ export class Statistics {
   readonly #begunAt: number;
   /** Names of templates, by the number of a need. */
   readonly #templates: (string | undefined)[] = [];
-  /** Attempts that were counted as lost and whose worker may still speak. */
-  readonly #lost = new Set<AttemptId>();
+  /** Attempts that were counted as lost and whose worker may still speak, and when they were queued: their tasks have been again since. */
+  readonly #lost = new Map<AttemptId, number | undefined>();
   readonly #end: Ended = {
     ...{ outcome: 0, waitingMs: -1, runningMs: -1, totalMs: -1, wallMs: -1, cpuMs: -1, peakBytes: -1 },
     need: plainNeed,
@@ -93,10 +93,11 @@ export class Statistics {
     if (outcome === undefined) return;
     const cells = this.#cellsOf(this.#cluster.tasks.workflow(task));
     const place = this.#placeOf(row);
-    if (this.#lost.size > 0 && this.#lost.delete(row.id)) cells.retract(outcomeCodes.lost, place);
-    if (outcome.kind === 'lost' && this.#cluster.attempts.has(row.id)) this.#rememberLost(row.id);
+    if (this.#lost.has(row.id)) cells.retract(outcomeCodes.lost, place);
     this.#measure(row, outcomeCodes[outcome.kind], cells);
     cells.add(this.#end, this.#buckets, place);
+    if (outcome.kind === 'lost' && this.#cluster.attempts.has(row.id)) this.#rememberLost(row, cells);
+    else this.#lost.delete(row.id);
   }
 
   /** Ends of tasks before this controller began. */
@@ -194,6 +195,7 @@ export class Statistics {
   #queued(row: AttemptRow, cells: WorkflowCells | undefined): number | undefined {
     const { tasks, graph } = this.#cluster;
     const { task, previous, recordedAt } = row;
+    if (this.#lost.has(row.id)) return this.#lost.get(row.id);
     const { startedAt } = this.#cluster.workflow(tasks.workflow(task));
     const last = this.#queuedAt.get(task) || 0;
     const isLater = this.#begunAt + last - 1 > recordedAt;
@@ -236,10 +238,10 @@ export class Statistics {
     this.tags.forget(chosen);
   }
 
-  #rememberLost(attempt: AttemptId): void {
-    this.#lost.add(attempt);
+  #rememberLost(row: AttemptRow, cells: WorkflowCells): void {
+    this.#lost.set(row.id, this.#queued(row, cells));
     if (this.#lost.size <= this.#cluster.attempts.size) return;
-    for (const id of this.#lost) if (!this.#cluster.attempts.has(id)) this.#lost.delete(id);
+    for (const id of this.#lost.keys()) if (!this.#cluster.attempts.has(id)) this.#lost.delete(id);
   }
 }
 

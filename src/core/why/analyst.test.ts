@@ -234,6 +234,18 @@ describe('why a workflow has not ended', () => {
     ]);
   });
 
+  it('is told once as long as it is being submitted, whatever its tasks depend on', () => {
+    const yard = new Yard();
+    const w = yard.turn((turn) => {
+      const workflow = registerWorkflow(turn, rules);
+      extendWorkflow(turn, workflow, { seeds: times(3, command), edges: [edge(1, 2), edge(1, 3)] });
+      return workflow;
+    });
+    const { groups, reasons } = whyWorkflow(yard.cluster, w, yard.outlook);
+    expect(reasons).toMatchObject([{ kind: 'registering' }]);
+    expect(groups).toMatchObject([{ count: 3, example: { task: yard.task(w, 1) } }]);
+  });
+
   it('is that it is halted, where it is', () => {
     const yard = new Yard();
     const w = yard.submit([command]);

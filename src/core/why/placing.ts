@@ -118,9 +118,10 @@ export class Placing {
   /** Why it is nowhere; none where a worker beside `avoided` has room. */
   reasons(avoided: WorkerId | undefined): Reason[] {
     if (this.openBeside(avoided) > 0) return [];
-    const here: Reason[] = this.#open.count > 0 && avoided !== undefined ? [{ kind: 'avoided', worker: avoided }] : [];
     this.#found ??= this.#missing();
-    return [...here, ...this.#found];
+    if (this.#open.count === 0 || avoided === undefined) return [...this.#found];
+    const until = this.#cluster.workers.get(avoided)?.suspicion?.until;
+    return [{ kind: 'avoided', worker: avoided, until }, ...this.#found];
   }
 
   #missing(): Reason[] {

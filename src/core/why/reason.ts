@@ -121,7 +121,11 @@ interface Facts {
   /** Workers have room, which is kept for others. */
   readonly reserved: { readonly workers: Some<WorkerId>; readonly need: Need };
   readonly 'reserved-for-it': { readonly worker: WorkerId };
-  readonly avoided: { readonly worker: WorkerId };
+  readonly avoided: {
+    readonly worker: WorkerId;
+    /** When the suspicion against it is dropped. */
+    readonly until: number | undefined;
+  };
   readonly 'higher-priority': {
     readonly tasks: number;
     readonly isCut: boolean;

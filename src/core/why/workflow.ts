@@ -65,6 +65,8 @@ function reasonsFor(workflow: WorkflowRecord): Reason[] {
 
 /** Tasks that wait for the same, as far as one may do something about it. */
 function keyOf(cluster: Cluster, analyst: Analyst, task: TaskId): string {
+  // None is launched, whatever it depends on.
+  if (cluster.tasks.state(task) === 'registering') return 'registering';
   // To name what each of them waits for would take too long.
   if (dependsOnOthers(cluster, task)) return `dependencies ${analyst.rootKindOf(task)}`;
   const [first] = analyst.reasonsOf(task);

@@ -15,7 +15,7 @@ export const WorkerView = Type.Object({
   state: oneOf(workerStates),
   /** Why it gets no tasks although it is healthy: an operator's decision, or failures. */
   bar: Type.Optional(oneOf(['drained', 'stopping', 'quarantined'])),
-  /** Why it is barred, not healthy, or gone. */
+  /** Why it is barred, not healthy, or gone; or that it is not connected. */
   reason: Type.Optional(Type.String()),
   slots: count,
   /** It gets tasks that ask for this queue. */
