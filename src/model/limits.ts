@@ -197,9 +197,9 @@ export const terminationMsMax = 3_600_000;
 /** A definer that goes silent while registering is taken for dead. */
 export const registrationIdleMs = 60_000;
 
-/** A spawner is asked so often whether it is there; one that does not answer for so long is stuck. */
+/** A spawner is asked so often whether it is there; one that has not answered so many times is stuck. */
 export const spawnerPingMs = 2_000;
-export const spawnerWedgedMs = 20_000;
+export const spawnerPingsMax = 10;
 /** First reconnection tries follow each other quickly. */
 export const reconnectMs = { first: 50, max: 1_000 } as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reportWaitMs, startAheadMs } from '../model/limits.ts';
+import { reportWaitMs, spawnerPingMs, spawnerPingsMax, startAheadMs } from '../model/limits.ts';
 import { ownLoseAfterMs } from '../model/timeouts.ts';
 import { Bench, files, none, order, outcomes, sent, spec, starts, timeouts, toSpawner } from './bench.testing.ts';
 import type { Effect } from './messages.ts';
@@ -260,6 +260,20 @@ describe('a worker', () => {
     const next = bench.step({ type: 'spawner', message: { t: 'ready', pid: 9, launcher: 'posix_spawn' } });
     expect(toSpawner(next).map(({ t }) => t)).toEqual(['slots', 'env', 'renew', 'queue', 'ping']);
     expect(starts(next)).toEqual([2]);
+  });
+
+  it('kills a spawner that leaves many pings unanswered, but not one that it did not ask while it was stopped itself', () => {
+    const bench = new Bench(1, true);
+    bench.step({ type: 'spawner', message: { t: 'ready', pid: 2, launcher: 'posix_spawn' } });
+    const tickAfter = (ms: number): string[] => {
+      bench.now += ms;
+      return bench.step({ type: 'tick' }).map((effect) => (effect.type === 'spawner' ? effect.message.t : effect.type));
+    };
+    expect(tickAfter(1_000 * spawnerPingMs)).toEqual(['ping']);
+    bench.step({ type: 'spawner', message: { t: 'pong' } });
+    const asked = Array.from({ length: spawnerPingsMax }, () => tickAfter(spawnerPingMs));
+    expect(asked).toEqual(asked.map(() => ['ping']));
+    expect([tickAfter(spawnerPingMs), tickAfter(spawnerPingMs)]).toEqual([['kill-spawner'], []]);
   });
 
   it('E5: ends itself when no controller has answered for too long', () => {

@@ -9,7 +9,7 @@
  *    end, and may wait if it is told to.
  * 3. After it said that it does not have an attempt it never starts it.
  */
-import { spawnerPingMs, spawnerWedgedMs, terminationMsDefault } from '../model/limits.ts';
+import { spawnerPingMs, spawnerPingsMax, terminationMsDefault } from '../model/limits.ts';
 import type { FromSpawner } from '../protocol/spawner.ts';
 import { reapVariable } from '../protocol/task-environment.ts';
 import {
@@ -63,7 +63,8 @@ export class Worker {
   #isDying = false;
   #nextHeartbeat = 0;
   #nextPing = Number.POSITIVE_INFINITY;
-  #pongAt = 0;
+  /** Pings since the last answer. */
+  #unanswered = 0;
 
   constructor(start: WorkerStart) {
     this.#start = start;
@@ -322,7 +323,7 @@ export class Worker {
       case 'ready':
         return this.#onSpawnerReady(now, effects);
       case 'pong':
-        this.#pongAt = now;
+        this.#unanswered = 0;
         return;
       case 'started':
         return this.#attempts.onStarted(message, now);
@@ -354,21 +355,25 @@ export class Worker {
 
   #onSpawnerReady(now: number, effects: Effect[]): void {
     this.#isSpawnerReady = true;
-    this.#pongAt = now;
+    this.#unanswered = 0;
     this.#nextPing = now;
     this.#attempts.equipSpawner(effects);
     this.#renewSpawner(now, effects);
   }
 
-  /** One that does not answer any more is killed, and all it ran with it: the next one starts what is left. */
+  /**
+   * One that does not answer any more is killed, and all it ran with it: the next one starts what is left. It is judged by how often
+   * it was asked, not by the time: a worker that was stopped, or whose machine slept, has not asked meanwhile.
+   */
   #watchSpawner(now: number, effects: Effect[]): void {
     if (now < this.#nextPing) return;
-    if (now - this.#pongAt >= spawnerWedgedMs) {
+    if (this.#unanswered >= spawnerPingsMax) {
       this.#nextPing = Number.POSITIVE_INFINITY;
       effects.push({ type: 'kill-spawner' });
       return;
     }
     this.#nextPing = now + spawnerPingMs;
+    this.#unanswered++;
     effects.push({ type: 'spawner', message: { t: 'ping' } });
   }
 
