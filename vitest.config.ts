@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** These wait for most of their time, for leases and deadlines of the real program to pass: they do so side by side. */
@@ -26,6 +27,8 @@ export default defineConfig({
           name: 'others',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'sim/**/*.test.ts', 'bench/**/*.test.ts'],
           exclude: patient,
+          // Many of them wait, too: also where there are two cores it is two at a time.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
           sequence: { groupOrder: 1 },
         },
       },
