@@ -136,7 +136,7 @@ export const migrations: readonly string[] = [
 /** Of the schema. */
 export const storeVersion = migrations.length;
 
-/** Brings the schema up to date, each step as a whole. `path` is for messages. */
+/** Brings the schema up to date, each step as a whole; that of a new store at once, since every step waits for the disk. `path` is for messages. */
 export function migrate(database: DatabaseSync, path: string, steps: readonly string[] = migrations): void {
   const version = versionOf(database, path);
   if (version > steps.length) {
@@ -145,10 +145,11 @@ export function migrate(database: DatabaseSync, path: string, steps: readonly st
       `${path} has schema version ${version}; this Drover knows versions up to ${steps.length}`,
     );
   }
-  for (let next = version; next < steps.length; next++) {
+  const atOnce = version === 0 ? steps.length : 1;
+  for (let next = version; next < steps.length; next += atOnce) {
     transaction(database, () => {
-      database.exec(steps[next] as string);
-      database.prepare("INSERT OR REPLACE INTO meta VALUES ('version', ?)").run(next + 1);
+      for (const step of steps.slice(next, next + atOnce)) database.exec(step);
+      database.prepare("INSERT OR REPLACE INTO meta VALUES ('version', ?)").run(next + atOnce);
     });
   }
 }
