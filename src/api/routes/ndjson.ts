@@ -94,9 +94,12 @@ async function submitBy(
   return workflowView(shell, workflow);
 }
 
+/** Made once, when somebody submits lines. */
+let checker: ReturnType<typeof Compile<typeof WorkflowSpec>> | undefined;
+
 function specOf({ number, text }: Line): WorkflowSpec {
   const value = parsed(text, number);
-  const checker = Compile(WorkflowSpec);
+  checker ??= Compile(WorkflowSpec);
   if (checker.Check(value)) return value;
   throw atLine(refusalOf(checker.Errors(value), `line ${number}: specification`), number);
 }
