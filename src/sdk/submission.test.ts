@@ -129,6 +129,23 @@ describe('order of requests', () => {
     expect(recorder.requests.at(-1)).toBe('POST /api/v1/workflows/w1/abort');
   });
 
+  it('stops on a signal, and nobody minds that the source fails of it', async () => {
+    const stop = new AbortController();
+    const failed = Promise.withResolvers<void>();
+    async function* items(): AsyncGenerator<SubmissionItem> {
+      for (let i = 0; i < submitTasksMax; i++) yield task('a');
+      await new Promise((after) => setImmediate(after));
+      setImmediate(failed.resolve);
+      throw new Error('the input was closed');
+    }
+    const onProgress = (): void => stop.abort(new Error('interrupted'));
+    await expect(submit(client, { spec, items: items(), signal: stop.signal, onProgress })).rejects.toThrow(
+      'interrupted',
+    );
+    // What nobody minded would have ended the process by then.
+    await failed.promise;
+  });
+
   it('sends what it has, or nothing, as a sign of life while the source is silent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const goOn = Promise.withResolvers<void>();

@@ -175,20 +175,33 @@ class Registration {
 
 const tick = Symbol('tick');
 
-/** Tells when to look up from a silent source. One timer and one promise last from batch to batch. */
+/** Tells when to look up from a silent source. One timer lasts from batch to batch. */
 class Ticks {
-  private current = Promise.withResolvers<typeof tick>();
+  private isDue = false;
+  private onFire: (() => void) | undefined;
   private timer = setTimeout(() => this.fire(), keepAliveMs);
 
-  get next(): Promise<typeof tick> {
-    return this.current.promise;
-  }
+  readonly fire = (): void => {
+    this.isDue = true;
+    this.onFire?.();
+  };
 
-  readonly fire = (): void => this.current.resolve(tick);
+  /** A promise of its own for each wait: one that lasts would keep all that ever waited for it. */
+  orSooner<T>(awaited: Promise<T>): Promise<T | typeof tick> {
+    if (this.isDue) {
+      // A failure that comes meanwhile is met by the next wait, if there is one, not by the process.
+      awaited.catch(() => undefined);
+      return Promise.resolve(tick);
+    }
+    return new Promise((resolve, reject) => {
+      this.onFire = () => resolve(tick);
+      awaited.then(resolve, reject);
+    });
+  }
 
   restart(): void {
     this.stop();
-    this.current = Promise.withResolvers();
+    this.isDue = false;
     this.timer = setTimeout(this.fire, keepAliveMs);
   }
 
@@ -208,18 +221,15 @@ async function* withTicks<Item>(
   }
   const iterator = source[Symbol.asyncIterator]();
   try {
-    let next = iterator.next();
+    let next: Promise<IteratorResult<Item>> | undefined;
     for (;;) {
-      const result = await Promise.race([next, ticks.next]);
-      if (result === tick) {
-        yield tick;
-        continue;
+      next ??= iterator.next();
+      const result = await ticks.orSooner(next);
+      if (result !== tick) {
+        next = undefined;
+        if (result.done === true) return;
       }
-      if (result.done === true) return;
-      next = iterator.next();
-      // A failure that comes while the consumer is busy is met by the next race, not by the process.
-      next.catch(() => undefined);
-      yield result.value;
+      yield result === tick ? tick : result.value;
     }
   } finally {
     // Not awaited: a source that is waiting for its own input would answer only after that.
